@@ -15,7 +15,8 @@ namespace heapsift {
 namespace {
 
 constexpr double most_of = 0.5;
-constexpr int least_chain = 3, most_attributes = 16;
+constexpr int least_chain = 3;
+constexpr std::size_t most_attributes = 16;
 constexpr std::size_t most_places = 1000;  // below one node
 
 class HolderSearch {
@@ -101,15 +102,17 @@ private:
             const double whole = static_cast<double>(retained_.memory(at));
             const NodeId largest = largest_shown(at);
             if (largest != no_node && static_cast<double>(retained_.memory(largest)) > most_of * whole) {
-                if (!is_container(at))
-                    for (const NodeId child : shown_children(retained_, modules_, at, least_))
-                        if (child != largest) others.push_back(child);
+                const std::vector<NodeId> large = shown_children(retained_, modules_, at, least_);
+                // A dict of a few large things is these; a cache of many is meant itself.
+                if (is_container(at) && large.size() > most_attributes) break;
+                for (const NodeId child : large)
+                    if (child != largest) others.push_back(child);
                 at = largest;
                 continue;
             }
             // Most of it may be held by several of its children together; then these are meant.
-            std::vector<JointHolders> joint =
-                joint_holders_.find(at, static_cast<std::uint64_t>(most_of * whole) + 1, 1);
+            std::vector<JointHolders> joint = joint_holders_.find(
+                at, static_cast<std::uint64_t>(most_of * whole) + 1, 1, JointHolderFinder::most_holders_told);
             if (!joint.empty()) return add(at, std::move(joint.front()));
             break;
         }
@@ -137,7 +140,7 @@ private:
     bool is_divided(NodeId node) const {
         if (!is_object(node) || is_container(node) || !is_of_program(node)) return false;
         std::uint64_t large = 0, most = 0;
-        int count = 0;
+        std::size_t count = 0;
         retained_.visit_children(node, [&](NodeId child) {
             if (!is_large(child) || !is_object(child)) return;
             large += retained_.memory(child);
@@ -180,7 +183,8 @@ private:
     std::uint64_t add_joint(NodeId node, std::uint64_t rest) {
         std::uint64_t together = 0;
         if (rest < least_) return together;
-        for (JointHolders& joint : joint_holders_.find(node, least_, 3)) {
+        for (JointHolders& joint :
+             joint_holders_.find(node, least_, 3, JointHolderFinder::most_holders_told)) {
             together += joint.joint;
             add(node, std::move(joint));
         }
@@ -194,7 +198,8 @@ private:
             if (is_large(object) && !is_interned_table(object)) go_down(object);
         }
         if (loose < least_) return;
-        for (JointHolders& joint : joint_holders_.find(graph_.root(), least_, 3))
+        for (JointHolders& joint :
+             joint_holders_.find(graph_.root(), least_, 3, JointHolderFinder::most_holders_told))
             if (joint.count > 1) add(graph_.root(), std::move(joint));
     }
 

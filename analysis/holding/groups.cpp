@@ -31,6 +31,12 @@ std::string package_of_file(std::string_view path) {
     return {};
 }
 
+/// "<frozen …>" and "<string>" are no files.
+bool is_file_of_program(std::string_view path, std::string_view library) {
+    return !path.empty() && path.front() != '<' && package_of_file(path).empty() &&
+           (library.empty() || !path.starts_with(library));
+}
+
 std::string library_folder(const RootSet& roots) {
     for (const LoadedModule& module : roots.modules())
         if (module.name == "os") return folder_of(module.file);

@@ -95,6 +95,8 @@ const CoreThread* thread_at(const CoreFile& core, Address word);
 /// The package that a file in site-packages belongs to: "numpy" for ".../site-packages/numpy/core/x.py",
 /// "six" for ".../dist-packages/six.py". Empty for a file elsewhere.
 std::string package_of_file(std::string_view path);
+/// Whether that is a file of the program: in no site-packages, and not in Python's library, whose folder is given.
+bool is_file_of_program(std::string_view path, std::string_view library);
 /// The folder of os.py, where Python's library is, with a slash at its end; "" if it is not known.
 std::string library_folder(const RootSet& roots);
 

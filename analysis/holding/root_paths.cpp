@@ -119,7 +119,7 @@ public:
             if (std::binary_search(ends_.begin(), ends_.end(), object)) return true;
             source_ = object;
             surcharge_ = object == garbage_list_ ? remote : 0;
-            graph_.heap().visit_owned_references(object, *this);
+            if (!graph_.targets(object).empty()) graph_.heap().visit_owned_references(object, *this);
             return true;
         });
     }

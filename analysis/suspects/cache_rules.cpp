@@ -13,9 +13,15 @@ namespace {
 
 /// The cache of a decorated function: the wrapper, for its dict or itself.
 ObjectId wrapper_of(const Scene& scene) {
-    for (const ObjectId object : {scene.object(), scene.owner()})
-        if (scene.is_a(object, {"functools._lru_cache_wrapper"})) return object;
-    return no_object;
+    if (scene.is_a(scene.object(), {"functools._lru_cache_wrapper"})) return scene.object();
+    const ObjectId owner = scene.owner();
+    if (!scene.is_a(owner, {"functools._lru_cache_wrapper"})) return no_object;
+    const auto& cache = scene.python().layout().lru_cache.cache;
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    const bool entries =
+        cache.present() && scene.object() != no_object &&
+        scene.python().pointer(columns.address_of(owner) + *cache) == columns.address_of(scene.object());
+    return entries ? owner : no_object;  // else an attribute that the program gave the function
 }
 
 /// The class that a method's qualified name names: "Page" of "Page.render"; "" of a plain function.

@@ -16,12 +16,6 @@ namespace {
 constexpr std::int64_t most_names = 1000;
 constexpr std::size_t longest_name = 200, longest_path = 1000, most_codes = 100'000;
 
-/// `library`: the folder of Python's library. "<frozen …>" and "<string>" are no files.
-bool is_own_file(const std::string& path, const std::string& library) {
-    return !path.empty() && path.front() != '<' && package_of_file(path).empty() &&
-           (library.empty() || !path.starts_with(library));
-}
-
 /// Runs once for each instance, or once: what fills a container is elsewhere, if anything else names it.
 bool runs_at_first(const SourcePlace& place) {
     const std::string& function = place.function;
@@ -71,7 +65,7 @@ CodeThatNames::CodeThatNames(const HeapReader& heap) {
         const TypeId type = columns.type_of(object);
         if (type == no_type || !is_code[type]) continue;
         const Address code = columns.address_of(object);
-        if (!is_own_file(
+        if (!is_file_of_program(
                 python.unicode_text(python.pointer(code + *l.co_filename), longest_path).value_or(""),
                 library))
             continue;

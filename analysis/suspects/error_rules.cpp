@@ -3,6 +3,8 @@
 
 #include "analysis/suspects/rules.h"
 
+#include <algorithm>
+
 namespace heapsift {
 namespace {
 
@@ -11,6 +13,29 @@ constexpr const char* drop_frames = "keep str(error), or error.with_traceback(No
 /// " raised in load(), app.py:12".
 std::string raised_words(const RaisedIn& raised) {
     return raised.place.known() ? " raised in " + words_of(raised.place) : std::string();
+}
+
+/// What of the memory of exceptions hangs on their tracebacks, and on the errors that they were raised from.
+struct Shares {
+    std::uint64_t all = 0, traceback = 0, context = 0;
+};
+
+Shares shares_of(const Scene& scene) {
+    const auto& l = scene.python().layout().exception;
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    Shares shares;
+    for (const ObjectId exception : scene.sample()) {
+        const ObjectReader reader = scene.read(exception);
+        const auto below = [&](LayoutOffset field) {
+            const ObjectId part = field.present() ? columns.find(reader.pointer(field)) : no_object;
+            return part != no_object && scene.dominates(exception, part) ? scene.retained(part) : 0;
+        };
+        shares.all += scene.retained(exception);
+        shares.traceback += below(l.traceback);
+        // One that is both context and cause is in one field's sum already.
+        shares.context += std::max(below(l.context), below(l.cause));
+    }
+    return shares;
 }
 
 std::optional<Cause> stored_exceptions(const Scene& scene) {
@@ -30,13 +55,26 @@ std::optional<Cause> stored_exceptions(const Scene& scene) {
         }
     }
     const std::string type = short_type_name(scene.type_of(scene.sample().front()));
+    const Shares shares = shares_of(scene);
+    if (2 * shares.context > shares.all)
+        return Cause{.kind = {},
+                     .words = words(type,
+                                    " objects; each keeps the error that it was raised from, and the "
+                                    "locals of that error's calls"),
+                     .fix = "keep str(error), or set its __context__ and __cause__ to None"};
     if (2 * with_traceback <= scene.sample().size())
         return Cause{.kind = {},
                      .words = words(type, " objects that are kept, without tracebacks"),
                      .fix = "keep only the last few: collections.deque(maxlen=…)"};
     const SourcePlace* place = places.get();
     CauseWords cause = words(type, place && place->known() ? " raised in " + words_of(*place) : "");
-    if (const auto part = scene.largest_part(exception))
+    const auto part = scene.largest_part(exception);
+    if (2 * shares.traceback < shares.all) {  // its own attributes, or what it was made with
+        if (part) cause << "; each keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
+        return Cause{
+            .kind = {}, .words = std::move(cause), .fix = "keep str(error), or only what is needed of it"};
+    }
+    if (part)
         cause << "; each traceback keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
     else
         cause << "; each keeps its traceback, with the locals of those calls";

@@ -13,29 +13,36 @@ struct Known {
     const char* on_path;  // an instance of this, or this class itself, is on the path; null: not asked
     const char* step;     // a written step of this name is on the path; null: not asked
     const char* holds;    // what is held derives from this; null: not asked
-    const char* module;   // this module is loaded; null: not asked
     const char* words;
     const char* fix;
 };
 
 constexpr Known known[] = {
-    {"matplotlib._pylab_helpers.Gcf", "figs", nullptr, nullptr,
-     "figures that pyplot keeps until they are closed", "plt.close(figure) once it is drawn"},
-    {nullptr, "queries_log", nullptr, "django",
-     "django.db.connection.queries: every statement of SQL, since settings.DEBUG is True",
+    {"matplotlib._pylab_helpers.Gcf", "figs", nullptr, "figures that pyplot keeps until they are closed",
+     "plt.close(figure) once it is drawn"},
+    {"django.db.backends.base.base.BaseDatabaseWrapper", "queries_log", nullptr,
+     "django.db.connection.queries: every statement of SQL, kept with settings.DEBUG or force_debug_cursor",
      "set DEBUG = False, or call django.db.reset_queries()"},
-    {"sqlalchemy.orm.session.Session", nullptr, nullptr, nullptr,
+    {"sqlalchemy.orm.session.Session", "identity_map", nullptr,
      "a Session that keeps what it has loaded or changed", "close the session after each unit of work"},
-    {"sqlalchemy.orm.identity.WeakInstanceDict", nullptr, nullptr, nullptr,
+    {"sqlalchemy.orm.session.Session", "_transaction", nullptr,
+     "a Session that keeps what it has loaded or changed", "close the session after each unit of work"},
+    {"sqlalchemy.orm.session.Session", "_deleted", nullptr,
+     "a Session that keeps what it has loaded or changed", "close the session after each unit of work"},
+    {"sqlalchemy.orm.identity.WeakInstanceDict", nullptr, nullptr,
      "the identity map of a Session: what it has loaded or changed",
      "close the session after each unit of work"},
-    {nullptr, nullptr, "unittest.case.TestCase", nullptr,
+    {nullptr, nullptr, "unittest.case.TestCase",
      "test cases that keep their attributes until the whole suite has run",
      "del self.x in tearDown, or addCleanup"},
-    {"weakref.finalize", nullptr, nullptr, nullptr,
+    {"weakref.finalize", nullptr, nullptr,
      "arguments of weakref.finalize, kept until the watched object goes",
-     "do not pass the object to its own finalizer"},
-    {"unittest.mock.Base", nullptr, nullptr, nullptr, "a mock that records every call with its arguments",
+     "pass it only what it needs: not the object itself, nor a bound method of it"},
+    {"unittest.mock.Base", "_mock_mock_calls", nullptr, "a mock that records every call with its arguments",
+     "mock.reset_mock(), or a new mock for each test"},
+    {"unittest.mock.Base", "_mock_call_args_list", nullptr,
+     "a mock that records every call with its arguments", "mock.reset_mock(), or a new mock for each test"},
+    {"unittest.mock.Base", "_mock_method_calls", nullptr, "a mock that records every call with its arguments",
      "mock.reset_mock(), or a new mock for each test"},
 };
 
@@ -63,9 +70,18 @@ bool is_loaded(const Scene& scene, std::string_view module) {
 std::optional<Cause> known_library(const Scene& scene) {
     for (const Known& one : known)
         if ((!one.on_path || is_on_path(scene, one.on_path)) && (!one.step || is_step(scene, one.step)) &&
-            (!one.holds || scene.holds({one.holds})) && (!one.module || is_loaded(scene, one.module)))
+            (!one.holds || scene.holds({one.holds})))
             return Cause{.kind = {}, .words = words(one.words), .fix = one.fix};
     return std::nullopt;
+}
+
+/// Whether `__main__` has the dict of results that a running shell of IPython keeps there.
+bool has_results(const Scene& scene) {
+    const auto& modules = scene.heap().snapshot().roots->modules();
+    return std::any_of(modules.begin(), modules.end(), [&](const LoadedModule& one) {
+        return one.name == "__main__" && !one.dict.is_null() &&
+               !scene.python().dict_value(one.dict, "_oh").is_null();
+    });
 }
 
 /// IPython's Out, and the names _, __, ___ and _N that it gives to results.
@@ -79,6 +95,7 @@ std::optional<Cause> notebook_results(const Scene& scene) {
         std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (name != "Out" && name != "_oh" && !is_number && !(bars == name.size() && bars > 0 && bars <= 3))
         return std::nullopt;
+    if (!has_results(scene)) return std::nullopt;  // a script that imports IPython
     return Cause{.kind = {},
                  .words = words("results of earlier cells, which the notebook keeps as Out and _"),
                  .fix = "end a cell with a semicolon, or %reset -f out"};

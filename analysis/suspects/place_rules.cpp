@@ -10,7 +10,8 @@ namespace heapsift {
 namespace {
 
 std::string bound_it(const std::string& container) {
-    if (container == "list" || container == "deque") return "remove what is done with, or give it a bound";
+    if (container == "list") return "remove what is done with, or give it a bound";
+    if (container == "deque") return "remove what is done with, or give it a maxlen, or a smaller one";
     if (container == "set") return "remove what is done with, or use weakref.WeakSet";
     return "remove entries that are done with, or give it a bound";
 }
@@ -66,7 +67,7 @@ std::optional<Cause> suspended_holder(const Scene& scene) {
         return Cause{.kind = {},
                      .words = words("a ", columns.types[type].name, " ", where, " keeps it as a local"),
                      .fix = greenlet ? "let it end: kill() it, or give what it waits for a timeout"
-                                     : "run it to its end, call close(), or del the local"};
+                                     : "keep less in it, del the local, or let the call end"};
     }
     return std::nullopt;
 }
@@ -104,9 +105,13 @@ std::optional<Cause> any_container(const Scene& scene) {
 /// No holder has it alone, so letting go of one frees nothing.
 std::optional<Cause> held_together(const Scene& scene) {
     if (!scene.holder().joint) return std::nullopt;
+    const TypeId type = scene.holder().joint->content;
+    const bool weakly = type != no_type && scene.heap().snapshot().types[type].weaklistoffset != 0;
     return Cause{.kind = {},
                  .words = words("each of them keeps all of it: it is freed when the last one lets go"),
-                 .fix = "remove from every one of them what is done with, or hold weakly in all but one"};
+                 .fix = weakly
+                            ? "remove from every one of them what is done with, or hold weakly in all but one"
+                            : "remove from every one of them what is done with"};
 }
 
 constexpr Rule rules_of_places[] = {

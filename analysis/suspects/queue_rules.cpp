@@ -3,6 +3,8 @@
 #include "analysis/object_paths.h"
 #include "analysis/suspects/rules.h"
 
+#include <algorithm>
+
 namespace heapsift {
 namespace {
 
@@ -17,7 +19,10 @@ std::string attribute_text(const Scene& scene, ObjectId object,
 
 std::optional<Cause> queues(const Scene& scene) {
     ObjectId queue = no_object;
-    for (const ObjectId object : {scene.object(), scene.owner()})
+    // A subclass may have containers of its own: only what these classes call so is what waits.
+    const ReferenceStep* step = scene.step();
+    const bool waiting = step && (step->name == "queue" || step->name == "_queue" || step->name == "_buffer");
+    for (const ObjectId object : {scene.object(), waiting ? scene.owner() : no_object})
         if (scene.is_a(object, {"queue.Queue", "_queue.SimpleQueue", "asyncio.queues.Queue",
                                 "multiprocessing.queues.Queue", "multiprocessing.queues.SimpleQueue"}))
             queue = object;
@@ -45,11 +50,30 @@ ObjectId coroutine_of(const Scene& scene, ObjectId task) {
     return found;
 }
 
+/// Whether what only the task keeps can be reached by others after all: asyncio's protocol of a client has its
+/// StreamReader by a weak reference (streams.py), and completes by it the future that `read` waits for.
+bool is_reached_weakly(const Scene& scene, ObjectId task) {
+    constexpr std::size_t most_objects = 1000, most_of_each = 64;
+    std::vector<ObjectId> found{task};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (i > 0 && scene.has_weak_references(found[i])) return true;
+        const std::size_t most = std::min(most_objects, found.size() + most_of_each);
+        scene.heap().visit_references(found[i], [&](const Reference& reference) {
+            const ObjectId target = scene.heap().snapshot().find(reference.target);
+            if (reference.followed && target != no_object && found.size() < most &&
+                scene.dominates(task, target) && std::find(found.begin(), found.end(), target) == found.end())
+                found.push_back(target);
+        });
+    }
+    return false;
+}
+
 /// Whether a task waits for a future (`_fut_waiter`: asyncio/tasks.py) that nobody but the task itself can reach:
 /// nothing will ever set its result.
 bool waits_for_nothing(const Scene& scene, ObjectId task) {
     const ObjectId future = scene.heap().snapshot().find(scene.attribute(task, "_fut_waiter"));
-    return future != no_object && scene.dominates(task, future) && scene.is_fully_counted(future);
+    return future != no_object && scene.dominates(task, future) && scene.is_fully_counted(future) &&
+           !is_reached_weakly(scene, task);
 }
 
 std::optional<Cause> tasks(const Scene& scene) {
@@ -59,7 +83,8 @@ std::optional<Cause> tasks(const Scene& scene) {
     for (const ObjectId task : scene.sample()) {
         forsaken += waits_for_nothing(scene, task);
         const ObjectId coroutine = coroutine_of(scene, task);
-        places.add(coroutine == no_object ? std::string() : suspended_words(scene.heap(), coroutine));
+        places.add(coroutine == no_object ? std::string() : suspended_words(scene.heap(), coroutine),
+                   scene.retained(task));
     }
     CauseWords cause = words("tasks");
     if (const std::string* place = places.get(); place && !place->empty()) cause << " " + *place;
@@ -81,7 +106,8 @@ std::optional<Cause> suspended(const Scene& scene) {
     if (scene.holds(KnownType::async_generator)) word = "asynchronous generators";
     if (word.empty()) return std::nullopt;
     MostFrequent<std::string> places;
-    for (const ObjectId one : scene.sample()) places.add(suspended_words(scene.heap(), one));
+    for (const ObjectId one : scene.sample())
+        places.add(suspended_words(scene.heap(), one), scene.retained(one));
     const std::string* place = places.get();
     if (!place || place->empty()) return std::nullopt;
     CauseWords cause = words(word, " ", *place);
@@ -96,14 +122,15 @@ std::optional<Cause> log_records(const Scene& scene) {
     ObjectId handler = no_object;
     for (const ObjectId object : scene.path())
         if (scene.is_a(object, {"logging.Handler"})) handler = object;
-    if (handler == no_object)
+    const std::string capacity =
+        handler == no_object ? std::string() : attribute_text(scene, handler, {"capacity"});
+    if (capacity.empty())  // no MemoryHandler: nothing flushes it
         return Cause{.kind = {},
                      .words = words("log records that are kept, with the arguments of each call"),
                      .fix = "keep record.getMessage(), not the record"};
-    const std::string capacity = attribute_text(scene, handler, {"capacity"});
     return Cause{.kind = {},
-                 .words = words("log records that a ", short_type_name(scene.type_of(handler)), " buffers",
-                                capacity.empty() ? "" : ", capacity=" + capacity),
+                 .words = words("log records that a ", short_type_name(scene.type_of(handler)),
+                                " buffers, capacity=", capacity),
                  .fix = "lower capacity or flushLevel, or give it a target"};
 }
 

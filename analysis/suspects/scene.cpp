@@ -73,6 +73,29 @@ bool Scene::is_class(ObjectId object) const {
            heap().snapshot().types.find(heap().snapshot().address_of(object)) != no_type;
 }
 
+/// Its module is the longest part of its name that is one ("app.models" of "app.models.Order.Line").
+bool Scene::is_class_of_program(TypeId type) const {
+    const HeapSnapshot& columns = heap().snapshot();
+    if (type == no_type || !columns.types[type].python_class) return false;
+    const RootSet& roots = *columns.roots;
+    const std::string& name = columns.types[type].name;
+    for (std::size_t end = name.rfind('.'); end != std::string::npos && end > 0;
+         end = name.rfind('.', end - 1))
+        for (const LoadedModule& module : roots.modules())
+            if (std::string_view(name).substr(0, end) == module.name)
+                return module.name == "__main__" ||
+                       (!module.file.empty() && is_file_of_program(module.file, library_folder(roots)));
+    return false;
+}
+
+bool Scene::has_weak_references(ObjectId object) const {
+    const std::int64_t offset = heap().snapshot().type_info(object).weaklistoffset;  // negative: before it
+    return offset != 0 &&
+           !python()
+                .pointer(heap().snapshot().address_of(object) + static_cast<std::uint64_t>(offset))
+                .is_null();
+}
+
 ObjectReader Scene::read(ObjectId object) const {
     return {python(), heap().snapshot().address_of(object), heap().snapshot().type_info(object)};
 }

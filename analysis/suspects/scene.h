@@ -35,6 +35,10 @@ public:
     bool is_a(ObjectId object, std::initializer_list<std::string_view> names) const;
     /// Whether it is a class.
     bool is_class(ObjectId object) const;
+    /// Whether that is a class in Python of a module of the program, not of Python's library or a package.
+    bool is_class_of_program(TypeId type) const;
+    /// Whether a weak reference leads to it: whoever has that may reach it, and what it refers to.
+    bool has_weak_references(ObjectId object) const;
     /// Its type must be known (as of what `is` or `is_a` something).
     ObjectReader read(ObjectId object) const;
     /// What the first attribute of that name refers to; null if there is none.
@@ -80,15 +84,15 @@ private:
 /// "list of 5,000" without its number: "list", "dict", "set", "deque"; "" if it is no container.
 std::string container_word(const Scene& scene, ObjectId object);
 
-/// Of values counted over a sample, the most frequent, if at least half are alike.
+/// Of values counted over a sample, the most frequent, if at least half are alike; by weight, if these have one.
 template <class T>
 class MostFrequent {
 public:
-    void add(const T& value) {
-        ++all_;
+    void add(const T& value, std::uint64_t weight = 1) {
+        all_ += weight;
         for (auto& [known, count] : counts_)
-            if (known == value) return void(++count);
-        counts_.emplace_back(value, 1);
+            if (known == value) return void(count += weight);
+        counts_.emplace_back(value, weight);
     }
     const T* get() const {
         for (const auto& [value, count] : counts_)
@@ -97,8 +101,8 @@ public:
     }
 
 private:
-    std::vector<std::pair<T, std::size_t>> counts_;  // a sample is small
-    std::size_t all_ = 0;
+    std::vector<std::pair<T, std::uint64_t>> counts_;  // a sample is small
+    std::uint64_t all_ = 0;
 };
 
 }  // namespace heapsift

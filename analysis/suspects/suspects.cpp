@@ -51,10 +51,22 @@ private:
             return suspect.bytes >= std::max(in_use / 4, 32 * mib);
         if (suspect.kind != Suspect::Kind::holder || !suspect.cause.general)
             return suspect.bytes >= std::max(in_use / 50, mib);
-        const GroupKind group = suspect.holder->group_kind;
-        const bool of_program = group == GroupKind::module || group == GroupKind::thread ||
-                                group == GroupKind::held || suspect.holder->below == no_group;
-        return suspect.bytes >= std::max(of_program ? in_use / 20 : in_use / 5, 4 * mib);
+        return suspect.bytes >= std::max(is_of_program(*suspect.holder) ? in_use / 20 : in_use / 5, 4 * mib);
+    }
+
+    /// What hangs below several groups is the program's if one of those that hold it together is.
+    bool is_of_program(const TopHolder& holder) const {
+        const auto is_its_own = [](GroupKind group) {
+            return group == GroupKind::module || group == GroupKind::thread || group == GroupKind::held;
+        };
+        if (holder.below != no_group) return is_its_own(holder.group_kind);
+        if (!holder.joint) return true;
+        const HeapGraph& graph = retained_.graph();
+        return std::any_of(holder.joint->by.begin(), holder.joint->by.end(), [&](NodeId node) {
+            const GroupId group =
+                graph.kind(node) == NodeKind::group ? graph.group_of(node) : retained_.group(node);
+            return group == no_group || is_its_own(graph.groups()[group].kind);
+        });
     }
 
     void add_pinned() {
@@ -187,7 +199,8 @@ private:
         std::vector<bool> dropped(found_.size());
         for (std::size_t i = 0; i < found_.size(); ++i)
             for (std::size_t j = 0; j < found_.size(); ++j)
-                if (i != j && hangs_below(found_[j], found_[i])) below[i] += found_[j].bytes;
+                if (i != j && is_worth_a_row(found_[j]) && hangs_below(found_[j], found_[i]))
+                    below[i] += found_[j].bytes;
         for (std::size_t i = 0; i < found_.size(); ++i) dropped[i] = below[i] * 2 >= found_[i].bytes;
         for (std::size_t j = 0; j < found_.size(); ++j)
             for (std::size_t i = 0; i < found_.size(); ++i)
@@ -210,7 +223,8 @@ private:
     }
 
     /// The same for holders that are one thing to a person: a local of a function, in whichever thread; an
-    /// attribute, of whichever instance. Empty for what is only itself.
+    /// attribute, of whichever instance of a class of its own: two queues of the library are two things. Empty for
+    /// what is only itself.
     static std::string place_for_a_person(const Scene& scene) {
         const TopHolder& holder = scene.holder();
         if (!holder.local.empty()) return holder.call + " " + holder.local;
@@ -221,7 +235,7 @@ private:
             return {};
         const HeapSnapshot& columns = scene.heap().snapshot();
         const TypeId type = columns.type_of(owner);
-        if (type == no_type || !columns.types[type].python_class) return {};
+        if (type == no_type || !scene.is_class_of_program(type)) return {};
         return columns.types[type].name + "." + step->name;
     }
 
