@@ -7,10 +7,13 @@
 // one is in use. So a heap is a chain that can be walked from its first byte: the brk heap begins
 // with a chunk, a later heap of an arena with heap_info, an arena's first heap with heap_info and the arena's
 // state. A stretch is believed to be a heap if the chain runs to the end of the mapping, or to a top chunk
-// that ends on a page. Walking matters: memory inside the top or a merged chunk still holds old headers that
-// agree with each other. Blocks that a thread's cache or a fast bin keeps look in use; malloc's own lists tell
-// which they are (malloc_state.h), and where these are not found, what free() leaves in them. Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for
-// 2.28 to 2.41.
+// that ends on a page. The core may lack the end of the top: gdb's gcore leaves out a mapping without a page
+// of its own (linux-tdep.c: smaps says "Anonymous: 0 kB"), and madvise() may have made one of what the
+// program has not yet touched (numpy asks for huge pages). Then the arena says which chunk is its top, and
+// the heap ends with what is there. Walking matters: memory inside the top or a merged chunk still holds old
+// headers that agree with each other. Blocks that a thread's cache or a fast bin keeps look in use; malloc's
+// own lists tell which they are (malloc_state.h), and where these are not found, what free() leaves in them.
+// Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for 2.28 to 2.41.
 
 #include "parsers/memory/region_map.h"
 
@@ -49,7 +52,9 @@ struct Walk {
 constexpr std::uint64_t starts[] = {0, 0x20, 0x30, 0x8b0, 0x8c0, 0x8d0, 0x870, 0x880};
 
 /// Follows chunks from `first` (the offset of a chunk's header); nothing if the chain breaks early.
-std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::uint64_t* bits) {
+/// `cut_tops`, in order: see `cut_tops_of`.
+std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::uint64_t* bits,
+                         std::span<const Address> cut_tops = {}) {
     Walk result;
     std::uint64_t at = first;
     // Before the first chunk there is nothing that could be free. (Without this check, a row of CPython's
@@ -58,6 +63,13 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::uint6
     while (at + 16 <= segment.size) {
         const std::uint64_t word = load(segment.data + at + 8);
         const std::uint64_t size = word & ~flag_bits;
+        if (size > segment.size - at &&
+            std::binary_search(cut_tops.begin(), cut_tops.end(), segment.start + at)) {
+            ++result.chunks;
+            result.free += segment.size - at;
+            at = segment.size;
+            break;
+        }
         if (size < min_chunk || size % 16 != 0 || size > segment.size - at || (word & is_mmapped)) {
             // The last heap of an arena ends in fence posts of size 16 or 0.
             if (result.chunks > 2 && (size == 16 || size == 0) && !(word & is_mmapped)) break;
@@ -96,12 +108,26 @@ bool follows(const Segment& segment, const Segment& next) {
     return false;
 }
 
+/// The top chunks whose ends the core does not have, in order: of a size that their arena can have.
+std::vector<Address> cut_tops_of(const MallocState& state, const AddressSpace& memory) {
+    std::vector<Address> tops;
+    for (const MallocArena& arena : state.arenas) {
+        const std::uint64_t size = memory.read<std::uint64_t>(arena.top + 8).value_or(0) & ~flag_bits;
+        if (size <= arena.system_bytes && memory.saved_bytes(arena.top, size) < size)
+            tops.push_back(arena.top);
+    }
+    std::sort(tops.begin(), tops.end());
+    return tops;
+}
+
 }  // namespace
 
 MallocHeaps MallocHeaps::find(const AddressSpace& memory, std::span<const CoreThread> threads,
                               std::span<const AddressRange> others) {
     MallocHeaps result;
     result.memory_ = &memory;
+    result.state_ = find_malloc_state(memory, threads);
+    const std::vector<Address> cut_tops = cut_tops_of(result.state_, memory);
     std::vector<std::uint64_t>& bits = result.bits_.fill();
     const auto& segments = memory.segments();
     const auto may_be_heap = [&](const Segment& s) {
@@ -121,11 +147,11 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory, std::span<const CoreTh
             segment.size += segments[++i].size;
         if (segment.size < page || !segment.start.aligned(16)) continue;
         for (const std::uint64_t start : starts) {
-            auto tried = walk(segment, start, nullptr);
+            auto tried = walk(segment, start, nullptr, cut_tops);
             if (!tried || tried->chunks < 3) continue;
             const std::uint64_t first_word = bits.size();
             bits.resize(first_word + words_for(tried->end));
-            walk(segment, start, bits.data() + first_word);
+            walk(segment, start, bits.data() + first_word, cut_tops);
             result.broken_heaps_ += tried->breaks ? 1 : 0;
             result.heaps_.push_back(
                 {{segment.start, segment.start + tried->end},
@@ -141,7 +167,6 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory, std::span<const CoreTh
         }
     }
     result.bits_.filled();
-    result.state_ = find_malloc_state(memory, threads);
     result.free_kept(result.state_.cached);
     result.free_kept(result.state_.in_fast_bins);
     std::vector<AddressRange> known(others.begin(), others.end());
@@ -208,14 +233,15 @@ std::vector<AddressRange> MallocHeaps::ranges() const {
     return ranges;
 }
 
-// Finding the heap has walked the chain to its end, so all sizes up to there are valid.
+// Finding the heap has walked the chain to its end, so all sizes up to there are valid; that of a top without
+// its end leads behind it.
 template <class Visit>
 void MallocHeaps::visit_chunks(const Heap& heap, std::uint64_t first, Visit visit) const {
     const std::uint64_t end = heap.range.size();
     const std::span<const std::uint64_t> bits = bits_of(heap);
     for (std::uint64_t at = first; at + 16 <= end;) {
-        const std::uint64_t size = load(heap.data + at + 8) & ~flag_bits;
-        if (size < min_chunk || size > end - at) return;
+        const std::uint64_t size = std::min(load(heap.data + at + 8) & ~flag_bits, end - at);
+        if (size < min_chunk) return;
         const std::uint64_t slot = (at + 16) / 16;
         const bool in_use = (bits[slot / 64] >> (slot % 64) & 1) != 0;
         const Address start = heap.range.start + at + (in_use ? 16 : 8);

@@ -74,7 +74,7 @@ public:
     void visit_blocks(const BlockVisitor& visit) const override;
 
     struct Heap {
-        AddressRange range;              // of chunks, the top chunk included
+        AddressRange range;              // of chunks, with as much of the top as the core has
         std::uint64_t in_use_bytes = 0;  // chunks in use, headers included
         std::uint64_t free_bytes = 0;    // free chunks and the top
         std::uint64_t kept_bytes = 0;    // chunks that a thread's cache or a fast bin keeps, headers included

@@ -383,6 +383,96 @@ TEST_CASE("malloc: a heap that is cut after a page is read to its last byte and 
     ::munmap(mapping, 3 * page);
 }
 
+namespace {
+
+/// libc's data, with the main arena as glibc 2.27 to 2.42 leave it (malloc_state_test.cpp has the other
+/// shapes).
+class LibcData {
+public:
+    LibcData(Address top, std::uint64_t system_bytes) {
+        const Address arena = start + 0xc60, bins = arena + 0x70;
+        word(bins - 0x10, top.value);
+        for (Address pair = bins; pair < bins + 127 * 0x10; pair = pair + 0x10) {
+            word(pair, (pair - 0x10).value);
+            word(pair + 8, (pair - 0x10).value);
+        }
+        word(bins + 0x800, arena.value);
+        word(bins + 0x818, system_bytes);
+    }
+    void word(Address at, std::uint64_t value) { std::memcpy(bytes_.data() + (at - start), &value, 8); }
+    Segment segment() const {
+        Segment s;
+        s.start = start;
+        s.size = bytes_.size();
+        s.data = bytes_.data();
+        s.state = ByteState::in_core;
+        s.writable = true;
+        s.module = 0;
+        return s;
+    }
+
+private:
+    static constexpr Address start{0x7ffff7dd0000};
+    std::vector<std::byte> bytes_ = std::vector<std::byte>(2 * page);
+};
+
+}  // namespace
+
+TEST_CASE("malloc: a heap is whole if the core lacks only the end of its top", "[malloc][damaged]") {
+    constexpr std::uint64_t saved = 4 * page, blocks = 300, left_out = 8 * page;
+    Heap heap(saved);
+    for (std::uint64_t i = 0; i < blocks; ++i) heap.chunk(0x20);
+    const std::uint64_t top = heap.at();
+    heap.word(top + 8, (saved + left_out - top) | prev_in_use);
+    // What the core does not name, as by gcore, or names without its bytes.
+    const bool named = GENERATE(false, true);
+    const auto memory_with = [&](const LibcData& libc) {
+        std::vector<Segment> segments{heap.segment(), libc.segment()};
+        if (named) {
+            Segment end;
+            end.start = heap.start + saved;
+            end.size = left_out;
+            end.writable = true;
+            segments.push_back(end);
+        }
+        return AddressSpace(segments);
+    };
+    SECTION("the arena says that it is the top") {
+        const LibcData libc(heap.start + top, saved + left_out);
+        const AddressSpace memory = memory_with(libc);
+        MallocHeaps heaps = MallocHeaps::find(memory);
+        CHECK(heaps.broken_heaps() == 0);
+        REQUIRE(heaps.heaps().size() == 1);
+        const MallocHeaps::Heap& found = heaps.heaps()[0];
+        CHECK(found.range.end == heap.start + saved);
+        CHECK(found.chunks == blocks + 1);
+        CHECK(found.in_use_bytes == blocks * 0x20);
+        CHECK(found.free_bytes == saved - top);
+        const std::vector<MemoryBlock> all = test::check_allocator(heaps);
+        REQUIRE(all.size() == blocks + 1);
+        CHECK_FALSE(all.back().in_use);
+        CHECK(all.back().range().end == heap.start + saved);
+        CHECK_FALSE(heaps.block_starting_at(heap.start + top + 16));
+        CHECK_FALSE(heaps.block_at(heap.start + saved - 1)->in_use);
+        CHECK(heaps.attach(memory, true));
+    }
+    SECTION("another chunk is the top") {
+        const LibcData libc(heap.start + top - 0x20, saved + left_out);
+        const AddressSpace memory = memory_with(libc);
+        CHECK(MallocHeaps::find(memory).broken_heaps() == 1);
+    }
+    SECTION("it is larger than all that the arena has: overwritten") {
+        const LibcData libc(heap.start + top, saved);
+        const AddressSpace memory = memory_with(libc);
+        CHECK(MallocHeaps::find(memory).broken_heaps() == 1);
+    }
+    SECTION("nobody says so") {
+        const LibcData libc(Address(), 0);
+        const AddressSpace memory = memory_with(libc);
+        CHECK(MallocHeaps::find(memory).broken_heaps() == 1);
+    }
+}
+
 TEST_CASE("malloc: as an allocator, its blocks make up its heaps but for their headers",
           "[malloc][allocator]") {
     Heap heap(2 * page);
