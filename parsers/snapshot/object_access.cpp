@@ -519,6 +519,16 @@ TypeId ObjectAccess::dead_object_type(Address block, std::uint64_t size) const {
     return no_type;
 }
 
+bool ObjectAccess::is_kept_dead(Address object) const {
+    const TypeId id = object.aligned(8) ? heap_->type_of(object) : no_type;
+    if (id == no_type || refcount(object) != 0) return false;
+    const TypeInfo& type = heap_->types()[id];
+    const std::uint32_t before = presize(object, type);
+    if (!type.heap_type || type.python_class) return false;
+    const auto block = allocations_->block_starting_at(object - before);
+    return block && block->usable >= before + type.basicsize;
+}
+
 bool ObjectAccess::in_free_list(Address block, std::uint64_t size) const {
     if (holds_dead_object(block, size)) return true;
     const std::uint64_t marks = allocations_->debug_hooks() ? 16 : 0;

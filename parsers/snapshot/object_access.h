@@ -76,7 +76,11 @@ public:
     bool holds_dead_object(Address block, std::uint64_t size) const;
     /// Of what type it is; `no_type` if there is none.
     TypeId dead_object_type(Address block, std::uint64_t size) const;
-    /// The same, or what reads as the table of a dict that is kept for reuse: also a block that begins with zeros.
+    /// Whether there is a dead object, in a block in use of its own, of a type that a C module makes for
+    /// itself.
+    bool is_kept_dead(Address object) const;
+    /// `holds_dead_object`, or what reads as the table of a dict that is kept for reuse: also a block that
+    /// begins with zeros.
     bool in_free_list(Address block, std::uint64_t size) const;
     /// Prefetches the memory apart from the object that `sizes` will read: a dict's table.
     void fetch_parts(Address object, const TypeInfo& type) const;

@@ -10,6 +10,7 @@
 #include "parsers/snapshot/judge_guesses.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace heapsift {
@@ -26,6 +27,7 @@ public:
         found_ = CompactCounts(addresses_.size());
         all_strong_.assign(addresses_.size() / 64 + 1, 0);
         gather_all(progress);
+        judge_dead();
         begin_.push_back(targets_.size());
         if (progress) progress("guesses", 0);
         judge_guesses();
@@ -79,6 +81,7 @@ private:
         std::vector<ReferenceGraph::Unowned> unowned;
         std::uint64_t guessed_objects = 0, dangling = 0;
         std::optional<ReferenceGraph::DanglingReference> first_dangling;
+        std::vector<ReferenceGraph::DanglingReference> dead;  // to dead objects in blocks of their own
     };
 
     void gather_all(const ProgressCallback& progress) {
@@ -153,9 +156,8 @@ private:
                         rows.guesses.emplace_back(rows.resolved, one.word, rows.targets.size(),
                                                   exact || alone);
                     rows.targets.push_back(target);
-                } else if (one.kind == Pending::Kind::owned &&
-                           access_.heap().memory().state_of(one.target) != ByteState::not_saved) {
-                    if (rows.dangling++ == 0) rows.first_dangling = {rows.resolved, one.target};
+                } else if (one.kind == Pending::Kind::owned) {
+                    add_lost(rows, {rows.resolved, one.target});
                 }
             }
             ++rows.resolved;
@@ -163,6 +165,46 @@ private:
         pending.clear();
         rows.gather.sizes.clear();
         rows.gather.exact.clear();
+    }
+
+    using Dangling = ReferenceGraph::DanglingReference;
+
+    /// Of a reference that is owned, and leads to no object that was found.
+    void add_lost(Rows& rows, const Dangling& reference) const {
+        if (access_.heap().memory().state_of(reference.target) == ByteState::not_saved) return;
+        if (access_.is_kept_dead(reference.target))
+            rows.dead.push_back(reference);
+        else if (rows.dangling++ == 0)
+            rows.first_dangling = reference;
+    }
+
+    /// A C module may keep dead objects of its own types for reuse, and its m_traverse may visit them:
+    /// _asyncio does that with FutureIter (3.12, _asynciomodule.c: FutureIter_dealloc links them at
+    /// fi_freelist, and module_traverse visits each). They are on such a list if nothing but the states of
+    /// modules leads to them. An object that holds a dead one has been given back too often.
+    void judge_dead() {
+        std::sort(dead_.begin(), dead_.end(), [](const Dangling& a, const Dangling& b) {
+            return std::pair(a.target, a.source) < std::pair(b.target, b.source);
+        });
+        for (auto one = dead_.begin(); one != dead_.end();) {
+            const auto end = std::find_if(one, dead_.end(),
+                                          [&](const Dangling& other) { return other.target != one->target; });
+            if (!std::all_of(one, end, [&](const Dangling& reference) { return is_of_state(reference); })) {
+                graph_.dangling_ += static_cast<std::uint64_t>(end - one);
+                auto& first = graph_.first_dangling_;
+                if (!first || one->source < first->source) first = *one;
+            }
+            one = end;
+        }
+        dead_ = {};
+    }
+
+    /// Whether a C module reports it, and not of its own words: of these, only the dict is a reference.
+    bool is_of_state(const Dangling& reference) const {
+        const PythonHeap& heap = access_.heap();
+        const TypeInfo& type = heap.types()[types_[reference.source]];
+        return type.kind && std::string_view(type.kind->name) == "module" && !type.python_class &&
+               heap.pointer(addresses_[reference.source] + *heap.layout().module.md_dict) != reference.target;
     }
 
     /// Puts the next piece behind what is there, and empties it.
@@ -180,6 +222,7 @@ private:
         guesses_.add(rows.guesses, targets, before);
         move_to_end(rows.targets, targets_);
         move_to_end(rows.unowned, unowned_);
+        move_to_end(rows.dead, dead_);
         graph_.counts_.objects += std::exchange(rows.guessed_objects, 0);
         if (graph_.dangling_ == 0) graph_.first_dangling_ = rows.first_dangling;
         graph_.dangling_ += std::exchange(rows.dangling, 0);
@@ -255,6 +298,7 @@ private:
     GuessJudge guesses_;
     std::vector<NativeReference> natives_;
     std::vector<ReferenceGraph::Unowned> unowned_;
+    std::vector<Dangling> dead_;
 };
 
 ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets,

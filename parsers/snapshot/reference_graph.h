@@ -69,7 +69,7 @@ public:
     const RunningFrames& frames() const { return frames_; }
 
     /// Number of certain references to addresses, saved or unmapped, at which there is no object: something
-    /// was overwritten.
+    /// was overwritten. Dead objects that a C module keeps for reuse are none of these.
     std::uint64_t dangling() const { return dangling_; }
     struct DanglingReference {
         ObjectId source;
