@@ -19,7 +19,10 @@ class ReferenceGraphBuilder {
 public:
     ReferenceGraphBuilder(AddressView addresses, const TypeColumn& types, const ObjectAccess& access,
                           const ObjectIndex& index)
-        : addresses_(addresses), types_(types), access_(access), index_(index), guesses_(types) {}
+        : addresses_(addresses), types_(types), access_(access), index_(index), guesses_(types) {
+        const auto segments = access.heap().memory().segments();
+        cut_ = std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.cut; });
+    }
 
     ReferenceGraph build(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         begin_.reserve(addresses_.size() + 1);
@@ -171,7 +174,10 @@ private:
 
     /// Of a reference that is owned, and leads to no object that was found.
     void add_lost(Rows& rows, const Dangling& reference) const {
-        if (access_.heap().memory().state_of(reference.target) == ByteState::not_saved) return;
+        const ByteState state = access_.heap().memory().state_of(reference.target);
+        if (state == ByteState::not_saved) return;
+        // Objects are proved by pools, heaps and lists, and any of these may be in what was cut off.
+        if (cut_ && state != ByteState::unmapped && reference.target.aligned(8)) return;
         if (access_.is_kept_dead(reference.target))
             rows.dead.push_back(reference);
         else if (rows.dangling++ == 0)
@@ -289,6 +295,7 @@ private:
     const TypeColumn& types_;
     const ObjectAccess& access_;
     const ObjectIndex& index_;
+    bool cut_ = false;  // the core: its headers promise more than the file has
     ReferenceGraph graph_;
     // Its columns while they are filled.
     RowStartsBuilder begin_;

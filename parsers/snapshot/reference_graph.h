@@ -69,7 +69,8 @@ public:
     const RunningFrames& frames() const { return frames_; }
 
     /// Number of certain references to addresses, saved or unmapped, at which there is no object: something
-    /// was overwritten. Dead objects that a C module keeps for reuse are none of these.
+    /// was overwritten. Dead objects that a C module keeps for reuse are none of these; nor is, in a core
+    /// that is cut, what may be an object that nothing proves any more.
     std::uint64_t dangling() const { return dangling_; }
     struct DanglingReference {
         ObjectId source;

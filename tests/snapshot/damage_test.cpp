@@ -16,9 +16,16 @@ using namespace heapsift::test;
 namespace {
 
 struct Opened {
-    explicit Opened(SmallCore& core)
-        : reader(CoreHeap::open(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
-                                all_columns, diagnostics)) {}
+    /// `cut`: so many bytes are missing at the core's end.
+    explicit Opened(SmallCore& core, std::size_t cut = 0)
+        : reader(CoreHeap::open(
+              CoreFile::open(directory.write("core", without_end(core.bytes(), cut)), {}, diagnostics),
+              all_columns, diagnostics)) {}
+
+    static std::string without_end(std::string bytes, std::size_t cut) {
+        bytes.resize(bytes.size() - cut);
+        return bytes;
+    }
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
@@ -73,6 +80,25 @@ TEST_CASE("damage: a reference to what is no object is counted, and the first on
     CHECK(references.first_dangling()->source == first);
     CHECK(references.first_dangling()->target ==
           (first == opened.reader.snapshot().find(core.items) ? core.text : core.number) + 8);
+}
+
+TEST_CASE("damage: in a core that is cut, what nothing proves any more is not called overwritten",
+          "[snapshot][damaged]") {
+    SmallCore core;
+    const Layout& l = core.heap.layout();
+    const Address items = core.heap.heap().pointer(core.items + *l.list.ob_item);
+    const Address late = core.heap.map(Address(0x7e0000000000), 4096);  // the last in the core
+    SECTION("an object that would be found in a whole core") {
+        core.heap.put(items + 8, core.text + 8);
+        CHECK(Opened(core).reader.snapshot().references->dangling() == 1);
+        CHECK(Opened(core, 100).reader.snapshot().references->dangling() == 0);
+    }
+    SECTION("what can be none") {
+        core.heap.put(items, core.text + 4);
+        core.heap.put(items + 8, late + 8192);
+        CHECK(Opened(core).reader.snapshot().references->dangling() == 2);
+        CHECK(Opened(core, 100).reader.snapshot().references->dangling() == 2);
+    }
 }
 
 TEST_CASE("damage: a count of entries, of items or of references that cannot be is damage",
