@@ -20,8 +20,8 @@ Address field(const PythonHeap& heap, Address object, LayoutOffset offset) {
     return offset.present() && !object.is_null() ? heap.pointer(object + *offset) : Address();
 }
 
-std::string text(const PythonHeap& heap, Address str) {
-    return str.is_null() ? std::string() : heap.unicode_text(str, 200).value_or("");
+std::string text(const PythonHeap& heap, Address str, std::size_t limit = 200) {
+    return str.is_null() ? std::string() : heap.unicode_text(str, limit).value_or("");
 }
 
 }  // namespace
@@ -39,7 +39,8 @@ SourcePlace place_of_code(const PythonHeap& heap, Address code) {
     if (!heap.types().is(heap.type_of(code), KnownType::code)) return place;
     place.function = text(heap, field(heap, code, l.co_qualname));
     if (place.function.empty()) place.function = text(heap, field(heap, code, l.co_name));
-    place.file = base_name(text(heap, field(heap, code, l.co_filename)));
+    constexpr std::size_t longest_path = 4096;  // of Linux
+    place.file = base_name(text(heap, field(heap, code, l.co_filename), longest_path));
     if (l.co_firstlineno.present()) place.line = heap.integer<std::int32_t>(code + *l.co_firstlineno);
     return place;
 }

@@ -24,7 +24,8 @@ set(allowed
     # names of pandas' classes and attributes, and NumPy's notation of a dtype
     analysis/pandas_objects analysis/pandas_frames analysis/pandas_index
     # names of modules, attributes and variables of Python and of libraries: by these a cause is known
-    analysis/suspects/cache_rules analysis/suspects/error_rules analysis/suspects/library_rules analysis/suspects/place_rules
+    analysis/suspects/cache_rules analysis/suspects/error_rules analysis/suspects/library_rules
+    analysis/suspects/place_rules analysis/suspects/queue_rules
     analysis/suspects/scene
     # a place in an array: its element without its field
     analysis/holder_labels)

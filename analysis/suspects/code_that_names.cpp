@@ -8,6 +8,8 @@
 #include "parsers/cpython/object_kind.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <tuple>
 
 namespace heapsift {
@@ -23,12 +25,18 @@ bool runs_at_first(const SourcePlace& place) {
            function.ends_with(".__new__");
 }
 
-/// The body of a class sets these two, and defines what it names.
+/// The body of a class begins with `__module__ = __name__` and `__qualname__ = …`, and defines what it names.
 bool is_body_of_class(const std::vector<std::string>& names) {
-    const auto has = [&](const char* name) {
-        return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    return has("__module__") && has("__qualname__");
+    return names.size() >= 3 && names[0] == "__name__" && names[1] == "__module__" &&
+           names[2] == "__qualname__";
+}
+
+/// Methods of Python's own containers and strings: nearly every function uses them, of whatever object.
+bool is_method_of_everything(const std::string& name) {
+    constexpr std::array<std::string_view, 20> names = {
+        "items", "keys",  "values", "get",  "pop",   "append", "add",  "update", "clear",  "copy",
+        "count", "index", "insert", "join", "split", "format", "sort", "remove", "extend", "setdefault"};
+    return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string first_part(const std::string& dotted) { return dotted.substr(0, dotted.find('.')); }
@@ -85,7 +93,7 @@ CodeThatNames::CodeThatNames(const HeapReader& heap) {
 std::vector<SourcePlace> CodeThatNames::of(const std::string& name, std::size_t most,
                                            std::size_t& all) const {
     std::vector<SourcePlace> places;
-    if (!name.empty())
+    if (!name.empty() && !is_method_of_everything(name))
         for (const Code& code : codes_)
             if (std::find(code.names.begin(), code.names.end(), name) != code.names.end())
                 places.push_back(code.place);

@@ -16,7 +16,8 @@ namespace heapsift {
 std::string name_in_source(const Scene& scene);
 
 /// Functions of the program's own code, not of Python's library or installed packages, that use a name as a global or
-/// an attribute; and bodies of its modules ("<module>"), but not of classes.
+/// an attribute; and bodies of its modules ("<module>"), but not of classes. None for a name that containers and
+/// strings have as a method ("items").
 class CodeThatNames {
 public:
     /// Cost: a look at the type of each object, and at the names of each code object of the program.

@@ -69,11 +69,12 @@ std::optional<Cause> stored_exceptions(const Scene& scene) {
     const SourcePlace* place = places.get();
     CauseWords cause = words(type, place && place->known() ? " raised in " + words_of(*place) : "");
     const auto part = scene.largest_part(exception);
-    if (2 * shares.traceback < shares.all) {  // its own attributes, or what it was made with
-        if (part) cause << "; each keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
-        return Cause{
-            .kind = {}, .words = std::move(cause), .fix = "keep str(error), or only what is needed of it"};
+    if (part && !part->is_local) {  // `args`, a `response`: no traceback has these
+        cause << "; each keeps its `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
+        return Cause{.kind = {}, .words = std::move(cause), .fix = "keep str(error), not the error"};
     }
+    if (!part && 2 * shares.traceback < shares.all)
+        return Cause{.kind = {}, .words = std::move(cause), .fix = "keep str(error), not the error"};
     if (part)
         cause << "; each traceback keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
     else

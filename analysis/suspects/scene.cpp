@@ -143,7 +143,7 @@ std::optional<Scene::Part> Scene::largest_part(ObjectId object) const {
             step.kind == ReferenceStep::Kind::local || step.kind == ReferenceStep::Kind::cell ||
             step.kind == ReferenceStep::Kind::frame_local || step.kind == ReferenceStep::Kind::hidden_local;
         if (is_local)
-            part = Part{step.name, retained(next)};
+            part = Part{step.name, retained(next), true};
         else if (step.kind == ReferenceStep::Kind::attribute && !step.nameless &&
                  !stands_between(step, false) && !is_dunder(step) && !is_own_frame(step) &&
                  !step.is(Field::tb_frame) && !step.is(Field::tb_next) && !step.is(Field::f_back))

@@ -69,6 +69,7 @@ public:
     struct Part {
         std::string name;  // "big_local"; not escaped
         std::uint64_t bytes = 0;
+        bool is_local = false;  // a local or free variable
     };
     std::optional<Part> largest_part(ObjectId object) const;
 

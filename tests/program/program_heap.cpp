@@ -89,15 +89,42 @@ Address ProgramHeap::cell(Address value) {
     return cells_.back();
 }
 
-Address ProgramHeap::generator(const std::string& name, const Named& locals) {
+Address ProgramHeap::generator(const std::string& name, const Named& locals, const std::string& type) {
     const auto& l = heap.layout().generator;
-    const Address made = tracked(heap.object("generator", static_cast<std::int64_t>(locals.size() + 2)));
+    const Address made = tracked(heap.object(type, static_cast<std::int64_t>(locals.size() + 2)));
     const Address frame = made + *l.gi_iframe;
     fill_frame(frame, code(name, locals), locals);
     heap.set(frame, heap.layout().interpreter_frame.owner, std::uint8_t{1});  // FRAME_OWNED_BY_GENERATOR
     heap.set(made, l.gi_frame_state, std::int8_t{-2});                        // FRAME_SUSPENDED
     heap.set(made, l.gi_name, heap.str(name));
     heap.set(made, l.gi_qualname, heap.str(name));
+    return made;
+}
+
+Address ProgramHeap::frame_object(const std::string& name, const Named& locals) {
+    const Address made = tracked(heap.object("frame", static_cast<std::int64_t>(locals.size() + 2)));
+    const Address frame = made + *heap.layout().frame.f_frame_data;
+    fill_frame(frame, code(name, locals), locals);
+    heap.set(frame, heap.layout().interpreter_frame.owner, std::uint8_t{2});  // FRAME_OWNED_BY_FRAME_OBJECT
+    heap.set(made, heap.layout().frame.f_frame, frame);
+    return made;
+}
+
+Address ProgramHeap::function(const std::string& name, const Named& closure) {
+    const auto& l = heap.layout().function;
+    Address& its_code = code_of_functions_[name];
+    if (its_code.is_null()) {
+        // An argument comes before the free variables.
+        Named locals = {{"argument", Address()}};
+        locals.insert(locals.end(), closure.begin(), closure.end());
+        its_code = code(name, locals);
+    }
+    std::vector<Address> cells;
+    for (const auto& [variable, value] : closure) cells.push_back(value);
+    const Address made = tracked(heap.object("function"));
+    heap.set(made, l.func_code, its_code);
+    heap.set(made, l.func_qualname, heap.str(name));
+    if (!cells.empty()) heap.set(made, l.func_closure, heap.tuple(cells));
     return made;
 }
 

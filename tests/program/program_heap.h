@@ -53,8 +53,12 @@ public:
     /// A cell. A call or a generator that has it among its locals has it as a variable that an inner function
     /// shares.
     Address cell(Address value);
-    /// A generator that is suspended in a function `name` with these locals.
-    Address generator(const std::string& name, const Named& locals);
+    /// A generator, or another of `type`, that is suspended in a function `name` with these locals.
+    Address generator(const std::string& name, const Named& locals, const std::string& type = "generator");
+    /// A frame object that outlived its call of `name`, as a traceback has them.
+    Address frame_object(const std::string& name, const Named& locals);
+    /// A function at app.py:10. Those of one name have one code; `closure` are the cells of its free variables.
+    Address function(const std::string& name, const Named& closure = {});
     /// An object that the test fills in, and that the collector tracks.
     Address object(Address type) { return tracked(heap.object(type)); }
 
@@ -132,6 +136,7 @@ private:
     std::vector<Thread> threads_;  // the last is the one that calls
     std::vector<Library> libraries_;
     std::vector<Address> cells_;
+    std::map<std::string, Address> code_of_functions_;
     Address runtime_;
     std::map<std::uint64_t, std::int64_t> leaked_;
     std::uint64_t native_holders_ = 0;

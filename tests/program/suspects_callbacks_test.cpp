@@ -1,0 +1,213 @@
+// Callbacks and errors that are kept: closures, bound methods, partials; exceptions with their tracebacks.
+
+#include "tests/catch.h"
+#include "tests/program/suspected.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+TEST_CASE("suspects: closures are named with the variable by which each keeps most", "[program][suspects]") {
+    ProgramHeap program;
+    std::vector<Address> functions;
+    Address last;
+    for (int i = 0; i < 20; ++i) {
+        last = program.cell(payload(program));
+        functions.push_back(program.function(
+            "make.<locals>.on_paid", {{"number", program.cell(program.heap.real(i))}, {"body", last}}));
+    }
+    const Address callbacks = program.list(functions);
+    program.module("app", "/srv/app/app.py", {{"CALLBACKS", callbacks}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(callbacks) == "closures");
+    CHECK(suspected.words_of(callbacks) ==
+          "closures of make.<locals>.on_paid(), app.py:10; each keeps its `body` (" +
+              suspected.size_of(last) + ")");
+    CHECK(suspected.fix_of(callbacks) == "unsubscribe what is done with, or let it keep less than `body`");
+    CHECK_FALSE(suspected.of(callbacks).general);
+}
+
+TEST_CASE("suspects: what all closures share is not said to be each one's", "[program][suspects]") {
+    ProgramHeap program;
+    const Address shared = program.cell(payload(program));
+    std::vector<Address> functions;
+    for (int i = 0; i < 200; ++i) functions.push_back(program.function("on_paid", {{"body", shared}}));
+    const Address callbacks = program.list(functions);
+    program.module("app", "/srv/app/app.py", {{"CALLBACKS", callbacks}, {"SHARED", shared}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(callbacks) == "closures");
+    CHECK(suspected.words_of(callbacks) == "closures of on_paid(), app.py:10");
+    CHECK(suspected.fix_of(callbacks) == "unsubscribe what is done with");
+}
+
+TEST_CASE("suspects: plain functions are no closures, nor are few closures among them",
+          "[program][suspects]") {
+    ProgramHeap program;
+    std::vector<Address> functions;
+    for (int i = 0; i < 200; ++i) functions.push_back(program.function("handle"));
+    functions.push_back(program.function("on_paid", {{"body", program.cell(payload(program, 100))}}));
+    const Address handlers = program.list(functions);
+    program.module("app", "/srv/app/app.py", {{"HANDLERS", handlers}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(handlers) == "module-container");
+}
+
+TEST_CASE("suspects: bound methods are named with the class of the objects that they keep",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Widget", {"text"}),
+                  function = program.function("Widget.redraw");
+    std::vector<Address> methods;
+    for (int i = 0; i < 20; ++i)
+        methods.push_back(bound_method(program, program.instance(type, {payload(program)}), function));
+    const Address listeners = program.heap.set(methods, 64);
+    program.module("app", "/srv/app/app.py", {{"Widget", type}, {"LISTENERS", listeners}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(listeners) == "bound-methods");
+    CHECK(suspected.words_of(listeners) ==
+          "bound methods Widget.redraw(), app.py:10; each keeps its app.Widget");
+    CHECK(suspected.fix_of(listeners) == "unsubscribe, or hold them weakly: weakref.WeakMethod");
+}
+
+TEST_CASE("suspects: methods of many functions and classes are called by neither", "[program][suspects]") {
+    ProgramHeap program;
+    std::vector<Address> methods;
+    ProgramHeap::Named globals;
+    for (const char* name : {"A", "B", "C", "D", "E"}) {
+        const Address type = program.python_class(name, {"text"});
+        globals.emplace_back(name, type);
+        for (int i = 0; i < 4; ++i)
+            methods.push_back(bound_method(program, program.instance(type, {payload(program)}),
+                                           program.function(std::string(name) + ".run")));
+    }
+    const Address jobs = program.list(methods);
+    globals.emplace_back("JOBS", jobs);
+    program.module("app", "/srv/app/app.py", globals);
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(jobs) == "bound-methods");
+    CHECK(suspected.words_of(jobs) == "bound methods");
+}
+
+TEST_CASE("suspects: partials are named with the function that they call", "[program][suspects]") {
+    ProgramHeap program;
+    const Address send = program.function("send");
+    std::vector<Address> partials, calls;
+    for (int i = 0; i < 20; ++i) {
+        partials.push_back(partial(program, send, payload(program)));
+        calls.push_back(program.heap.tuple({send, payload(program)}));
+    }
+    const Address jobs = program.list(partials), others = program.list(calls);
+    program.module("app", "/srv/app/app.py", {{"send", send}, {"JOBS", jobs}, {"CALLS", others}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(jobs) == "partials");
+    CHECK(suspected.words_of(jobs) == "partials of send(), app.py:10; each keeps its arguments");
+    CHECK(suspected.fix_of(jobs) == "unsubscribe what is done with");
+    CHECK(suspected.kind_of(others) == "module-container");  // tuples of the same content
+}
+
+TEST_CASE("suspects: exceptions are named with where they were raised, and the local that each keeps",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = exception_type(program, "ValueError");
+    std::vector<Address> errors;
+    Address last;
+    for (int i = 0; i < 20; ++i) {
+        last = payload(program);
+        const Address outer = program.frame_object("main", {}),
+                      inner = program.frame_object("fail", {{"big_local", last}});
+        errors.push_back(exception(program, type, {}, {outer, inner}));
+    }
+    const Address kept = program.list(errors);
+    program.module("app", "/srv/app/app.py", {{"ERRORS", kept}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(kept) == "exceptions");
+    CHECK(suspected.words_of(kept) ==
+          "ValueError raised in fail(), app.py:12; each traceback keeps `big_local` (" +
+              suspected.size_of(last) + ")");
+    CHECK(suspected.fix_of(kept) == "keep str(error), or error.with_traceback(None)");
+}
+
+TEST_CASE("suspects: no local is named where several of a traceback keep as much", "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = exception_type(program, "ValueError");
+    std::vector<Address> errors;
+    for (int i = 0; i < 20; ++i)
+        errors.push_back(exception(
+            program, type, {},
+            {program.frame_object(
+                "fail", {{"a", payload(program)}, {"b", payload(program)}, {"c", payload(program)}})}));
+    const Address kept = program.list(errors);
+    program.module("app", "/srv/app/app.py", {{"ERRORS", kept}});
+    const Suspected suspected(program);
+    CHECK(suspected.words_of(kept) ==
+          "ValueError raised in fail(), app.py:12; each keeps its traceback, with the locals of those calls");
+}
+
+TEST_CASE("suspects: what exceptions keep themselves is not said to be kept by tracebacks",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = exception_type(program, "HTTPError");
+    std::vector<Address> never_raised, with_argument, with_attribute;
+    Address attribute;
+    for (int i = 0; i < 20; ++i) {
+        never_raised.push_back(exception(program, type, {payload(program)}, {}));
+        const auto raised = [&](const std::vector<Address>& args) {
+            return exception(program, type, args,
+                             {program.frame_object("fetch", {{"number", program.heap.real(i)}})});
+        };
+        with_argument.push_back(raised({payload(program)}));
+        attribute = payload(program);
+        with_attribute.push_back(raised({}));
+        program.heap.set(with_attribute.back(), program.heap.layout().exception.dict,
+                         program.dict({{"response", attribute}}));
+    }
+    const Address kept = program.list(never_raised), by_argument = program.list(with_argument),
+                  by_attribute = program.list(with_attribute);
+    program.module("app", "/srv/app/app.py",
+                   {{"KEPT", kept}, {"BY_ARGUMENT", by_argument}, {"BY_ATTRIBUTE", by_attribute}});
+    const Suspected suspected(program);
+    for (const Address errors : {kept, by_argument, by_attribute})
+        CHECK(suspected.kind_of(errors) == "exceptions");
+    CHECK(suspected.words_of(kept) == "HTTPError objects that are kept, without tracebacks");
+    CHECK(suspected.fix_of(kept) == "keep only the last few: collections.deque(maxlen=…)");
+    CHECK_THAT(suspected.words_of(by_argument),
+               ContainsSubstring("HTTPError raised in fetch(), app.py:12; each keeps its `args` ("));
+    CHECK(suspected.words_of(by_attribute) ==
+          "HTTPError raised in fetch(), app.py:12; each keeps its `response` (" +
+              suspected.size_of(attribute) + ")");
+    for (const Address errors : {by_argument, by_attribute})
+        CHECK(suspected.fix_of(errors) == "keep str(error), not the error");
+}
+
+TEST_CASE("suspects: the last error of sys is known by its name there", "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = exception_type(program, "KeyError");
+    const Address rows = program.list(payloads(program, 20)), arguments = program.list(payloads(program, 20));
+    const Address error = exception(program, type, {}, {program.frame_object("broken", {{"rows", rows}})});
+    const std::string name = GENERATE("last_value", "last_exc", "last_error");
+    program.module("sys", "", {{name, error}, {"argv", arguments}});
+    const Suspected suspected(program);
+    if (name == "last_error") {  // no name that Python gives
+        CHECK(suspected.kind_of(rows) == "traceback");
+    } else {
+        CHECK(suspected.kind_of(rows) == "last-error");
+        CHECK(suspected.words_of(rows) ==
+              "the last error that nothing caught: its frames are kept for debuggers");
+        CHECK(suspected.fix_of(rows) == "del sys.last_value, sys.last_traceback, sys.last_exc");
+    }
+    CHECK(suspected.kind_of(arguments) == "module-container");
+}
+
+TEST_CASE("suspects: a local that one stored exception keeps is told by that exception",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = exception_type(program, "KeyError");
+    const Address rows = program.list(payloads(program, 20)), argument = program.list(payloads(program, 20));
+    const Address error = exception(program, type, {}, {program.frame_object("broken", {{"rows", rows}})}),
+                  unraised = exception(program, type, {argument}, {});
+    program.module("app", "/srv/app/app.py", {{"LAST", error}, {"NEXT", unraised}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(rows) == "traceback");
+    CHECK(suspected.words_of(rows) == "KeyError raised in broken(), app.py:12 keeps the locals of its calls");
+    CHECK(suspected.fix_of(rows) == "keep str(error), or error.with_traceback(None)");
+    CHECK(suspected.kind_of(argument) == "container");  // no traceback keeps an argument
+}

@@ -1,0 +1,145 @@
+// What libraries keep until they are told otherwise.
+
+#include "tests/catch.h"
+#include "tests/program/suspected.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+/// Objects of that type with much in them each.
+std::vector<Address> full_instances(ProgramHeap& program, Address type, int count = 20) {
+    std::vector<Address> made;
+    for (int i = 0; i < count; ++i) made.push_back(program.instance(type, {payload(program)}));
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("suspects: figures that pyplot keeps are known by the class that has them", "[program][suspects]") {
+    const bool own = GENERATE(false, true);  // a class of the program by the same name
+    ProgramHeap program;
+    const Address figure = program.python_class("Figure", {"axes"});
+    const Address figures = program.list(full_instances(program, figure));
+    const std::string module = own ? "app" : "matplotlib._pylab_helpers";
+    const Address gcf = program.class_with("Gcf", {.module = module, .members = {{"figs", figures}}});
+    program.module("app", "/srv/app/app.py", {{"Figure", figure}, {"Gcf", gcf}});
+    const Suspected suspected(program);
+    if (own) {
+        CHECK(suspected.kind_of(figures) == "class-attribute");
+        return;
+    }
+    CHECK(suspected.kind_of(figures) == "library");
+    CHECK(suspected.words_of(figures) == "figures that pyplot keeps until they are closed");
+    CHECK(suspected.fix_of(figures) == "plt.close(figure) once it is drawn");
+}
+
+TEST_CASE("suspects: a log of queries is Django's where Django is loaded", "[program][suspects]") {
+    const bool loaded = GENERATE(false, true);
+    ProgramHeap program;
+    const Address type = program.class_with("Connection", {.attributes = {"queries_log"}});
+    const Address log = deque(program, payloads(program, 20));
+    program.module("app", "/srv/app/app.py",
+                   {{"Connection", type}, {"CONNECTION", program.instance_with(type, {log})}});
+    if (loaded) program.module("django", "/srv/env/lib/python3.13/site-packages/django/__init__.py", {});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(log) == (loaded ? "library" : "container"));
+    if (loaded) {
+        CHECK_THAT(suspected.words_of(log), ContainsSubstring("django.db.connection.queries"));
+        CHECK_THAT(suspected.fix_of(log), ContainsSubstring("DEBUG = False"));
+    }
+}
+
+TEST_CASE("suspects: a Session keeps what it has loaded, and what it has yet to write",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.class_with("Session", {.module = "sqlalchemy.orm.session",
+                                                        .attributes = {"identity_map", "_new"}}),
+                  row = program.python_class("Row", {"text"});
+    const Address loaded = program.list(full_instances(program, row)),
+                  pending = program.list(full_instances(program, row));
+    const Address session = program.instance_with(type, {loaded, program.heap.none()}),
+                  writing = program.instance_with(type, {program.heap.none(), pending});
+    program.module("app", "/srv/app/app.py",
+                   {{"Session", type}, {"Row", row}, {"SESSION", session}, {"WRITING", writing}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(loaded) == "library");
+    CHECK(suspected.words_of(loaded) == "a Session that keeps what it has loaded or changed");
+    CHECK(suspected.fix_of(loaded) == "close the session after each unit of work");
+    CHECK(suspected.kind_of(pending) == "pending-instances");
+    CHECK(suspected.words_of(pending) == "a Session with instances that it has not written yet");
+    CHECK(suspected.fix_of(pending) == "flush and commit from time to time");
+}
+
+TEST_CASE("suspects: test cases, mocks and finalizers are known by their bases", "[program][suspects]") {
+    ProgramHeap program;
+    const Address test_case = program.class_with("TestCase", {.module = "unittest.case"}),
+                  own_case = program.class_with("Suite", {.base = test_case, .slots = {"large"}}),
+                  base = program.class_with("Base", {.module = "unittest.mock"}),
+                  mock = program.class_with(
+                      "Mock", {.base = base, .module = "unittest.mock", .attributes = {"calls"}}),
+                  finalize = program.class_with("finalize", {.module = "weakref", .attributes = {"args"}});
+    const Address suite = program.list(full_instances(program, own_case)),
+                  calls = program.list(payloads(program, 20)),
+                  arguments = program.list(payloads(program, 20));
+    program.module("app", "/srv/app/app.py",
+                   {{"types", program.list({test_case, own_case, base, mock, finalize})},
+                    {"SUITE", suite},
+                    {"API", program.instance_with(mock, {calls})},
+                    {"FINALIZER", program.instance_with(finalize, {arguments})}});
+    const Suspected suspected(program);
+    for (const Address of : {suite, calls, arguments}) CHECK(suspected.kind_of(of) == "library");
+    CHECK(suspected.words_of(suite) == "test cases that keep their attributes until the whole suite has run");
+    CHECK(suspected.fix_of(suite) == "del self.x in tearDown, or addCleanup");
+    CHECK(suspected.words_of(calls) == "a mock that records every call with its arguments");
+    CHECK(suspected.fix_of(calls) == "mock.reset_mock(), or a new mock for each test");
+    CHECK(suspected.words_of(arguments) ==
+          "arguments of weakref.finalize, kept until the watched object goes");
+    CHECK(suspected.fix_of(arguments) == "do not pass the object to its own finalizer");
+}
+
+TEST_CASE("suspects: results of a notebook have the names that IPython gives them", "[program][suspects]") {
+    const auto [name, module, is_result] =
+        GENERATE(table<std::string, std::string, bool>({{"Out", "IPython", true},
+                                                        {"_oh", "IPython", true},
+                                                        {"_12", "IPython", true},
+                                                        {"___", "IPython", true},
+                                                        {"____", "IPython", false},
+                                                        {"_1a", "IPython", false},
+                                                        {"__12", "IPython", false},
+                                                        {"rows", "IPython", false},
+                                                        {"Out", "code", false}}));
+    ProgramHeap program;
+    const Address results = program.list(payloads(program, 20));
+    program.module("__main__", "/srv/app/run.py", {{name, results}});
+    program.module(module, "/srv/env/lib/python3.13/site-packages/" + module + "/__init__.py", {});
+    const Suspected suspected(program);
+    INFO(name);
+    CHECK(suspected.kind_of(results) == (is_result ? "notebook-results" : "module-container"));
+    if (is_result) {
+        CHECK(suspected.words_of(results) ==
+              "results of earlier cells, which the notebook keeps as Out and _");
+        CHECK(suspected.fix_of(results) == "end a cell with a semicolon, or %reset -f out");
+    }
+}
+
+TEST_CASE("suspects: classes of one name are one that is made again and again", "[program][suspects]") {
+    const auto [count, alike] = GENERATE(table<int, bool>({{20, true}, {20, false}, {12, true}}));
+    ProgramHeap program;
+    std::vector<Address> classes;
+    for (int i = 0; i < count; ++i)
+        classes.push_back(program.class_with(alike ? "Row" : "Row" + std::to_string(i),
+                                             {.members = {{"body", payload(program)}}}));
+    const Address made = program.list(classes);
+    program.module("app", "/srv/app/app.py", {{"CLASSES", made}});
+    const Suspected suspected(program);
+    INFO(count << " classes");
+    if (count == 20 && alike) {
+        CHECK(suspected.kind_of(made) == "classes");
+        CHECK(suspected.words_of(made) == "a class that is made again and again: app.Row");
+        CHECK(suspected.fix_of(made) == "make it once, outside the function");
+    } else {
+        CHECK(suspected.kind_of(made) == "module-container");
+    }
+}

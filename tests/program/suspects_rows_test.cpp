@@ -1,0 +1,295 @@
+// Which holders of a program are worth a row, which rows are one to a person, and what else is a row beside them.
+
+#include "analysis/suspects/suspects.h"
+
+#include "tests/catch.h"
+#include "tests/program/suspected.h"
+
+#include <algorithm>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr int of_a_holder = 20;                   // objects
+constexpr int a_little = 80'000, much = 300'000;  // bytes of each: 1.5 and 5.7 MiB in all
+
+/// A program and its suspects. `overview` may be changed before they are asked for.
+struct SuspectsOf {
+    explicit SuspectsOf(ProgramHeap& program)
+        : analysed(program), work(analysed.heap), overview(heapsift::overview(work, 3)) {}
+
+    std::vector<Suspect> suspects(bool code = false) {
+        return heapsift::suspects(work, overview, 0, code).suspects;
+    }
+    std::vector<std::string> kinds() {
+        std::vector<std::string> found;
+        for (const Suspect& suspect : suspects()) found.push_back(suspect.cause.kind);
+        return found;
+    }
+    /// The first of that kind; fails the test if there is none.
+    Suspect row(const std::string& kind, bool code = false) {
+        for (Suspect& suspect : suspects(code))
+            if (suspect.cause.kind == kind) return suspect;
+        throw std::runtime_error("no suspect is of the kind " + kind);
+    }
+    std::uint64_t memory(Address object) const { return analysed.retained.memory(analysed.id(object)); }
+
+    Analysed analysed;
+    Work work;
+    OverviewResult overview;
+};
+
+Address list_of(ProgramHeap& program, int bytes) {
+    return program.list(payloads(program, of_a_holder, bytes));
+}
+
+Address list_of_closures(ProgramHeap& program, int bytes) {
+    std::vector<Address> functions;
+    for (int i = 0; i < of_a_holder; ++i)
+        functions.push_back(program.function("on_paid", {{"body", program.cell(payload(program, bytes))}}));
+    return program.list(functions);
+}
+
+std::vector<std::string> functions_of(const Suspect& suspect) {
+    std::vector<std::string> names;
+    for (const SourcePlace& place : suspect.used_in) names.push_back(place.function);
+    return names;
+}
+
+using Kinds = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("suspects: a cause that is known is a row with little, a place only with much",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const bool with_much = GENERATE(false, true);
+    const Address paid = list_of_closures(program, a_little), rows = list_of(program, a_little),
+                  table = list_of(program, with_much ? much : 1);
+    program.module("app", "/srv/app/app.py", {{"PAID", paid}, {"ROWS", rows}, {"TABLE", table}});
+    SuspectsOf asked(program);
+    if (!with_much) {
+        CHECK(asked.kinds() == Kinds{"closures"});
+        return;
+    }
+    const std::vector<Suspect> found = asked.suspects();
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].cause.kind == "module-container");
+    CHECK(found[0].bytes == asked.memory(table));
+    REQUIRE(found[0].holder);
+    CHECK(found[0].holder->object->address == table);
+    CHECK(found[1].cause.kind == "closures");
+    CHECK(found[1].bytes == asked.memory(paid));
+    const SuspectsResult one = suspects(asked.work, asked.overview, 1);
+    CHECK(one.suspects.size() == 1);
+    CHECK(one.total == 2);
+    CHECK(one.bytes == found[0].bytes + found[1].bytes);
+}
+
+TEST_CASE("suspects: the same local of two threads is one row", "[program][suspects]") {
+    const std::string other = GENERATE("rows", "cache");
+    ProgramHeap program;
+    const Address first = list_of(program, 130'000), second = list_of(program, 130'000);
+    program.module("app", "/srv/app/app.py", {});
+    program.call("work", {{"rows", first}});
+    program.start_thread("worker");
+    program.call("work", {{other, second}});
+    SuspectsOf asked(program);
+    if (other == "cache") {  // each alone has too little
+        CHECK(asked.kinds().empty());
+        return;
+    }
+    const Suspect row = asked.row("local");
+    CHECK(row.alike == 2);
+    CHECK(row.bytes == asked.memory(first) + asked.memory(second));
+}
+
+TEST_CASE("suspects: the same attribute of two instances is one row", "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.class_with("Board", {.attributes = {"rows"}});
+    const Address first = list_of(program, 130'000), second = list_of(program, 130'000);
+    program.module("app", "/srv/app/app.py",
+                   {{"Board", type},
+                    {"ONE", program.instance_with(type, {first})},
+                    {"OTHER", program.instance_with(type, {second})}});
+    SuspectsOf asked(program);
+    const std::vector<Suspect> found = asked.suspects();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].cause.kind == "container");
+    CHECK(found[0].alike == 2);
+    CHECK(found[0].bytes == asked.memory(first) + asked.memory(second));
+}
+
+TEST_CASE("suspects: what several hold together is no row beside those that it consists of",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address one = list_of_closures(program, a_little), two = list_of_closures(program, a_little);
+    program.module("app", "/srv/app/app.py", {{"PAID", program.list({one, two})}});
+    program.module("shop", "/srv/shop/shop.py", {{"PAID", program.list({one, two})}});
+    SuspectsOf asked(program);
+    const auto is_joint = [](const TopHolder& holder) { return holder.joint.has_value(); };
+    REQUIRE(std::any_of(asked.overview.holders.begin(), asked.overview.holders.end(), is_joint));
+    const std::vector<Suspect> found = asked.suspects();
+    REQUIRE(found.size() == 2);
+    for (const Suspect& suspect : found) CHECK(suspect.cause.kind == "closures");
+    CHECK(found[0].bytes + found[1].bytes == asked.memory(one) + asked.memory(two));
+}
+
+TEST_CASE("suspects: garbage is one row, with why it is still there", "[program][suspects]") {
+    const auto [enabled, threshold, fix] = GENERATE(table<std::int32_t, std::int32_t, std::string>(
+        {{1, 700, "call gc.collect() at a quiet moment, or break the cycles: a weakref.ref in one direction"},
+         {0, 700, "gc.enable(), or gc.collect() at a quiet moment"},
+         {1, 0, "gc.set_threshold(700, 10, 10), or gc.collect() at a quiet moment"}}));
+    ProgramHeap program;
+    const Address type = program.python_class("Node", {"value", "next"});
+    for (int ring = 0; ring < of_a_holder; ++ring) {
+        const Address one = program.instance(type, {payload(program, a_little)}),
+                      two = program.instance(type, {Address(), one});
+        program.set_slot(one, 1, two);
+    }
+    program.module("app", "/srv/app/app.py", {{"Node", type}});
+    program.bytes();  // which writes the collector's state
+    const Layout& l = program.heap.layout();
+    const Address collector = program.interpreter + *l.interpreter_state.gc;
+    program.heap.set(collector, l.gc_state.enabled, enabled);
+    program.heap.set(collector + *l.gc_state.generations, l.gc_generation.threshold, threshold);
+    SuspectsOf asked(program);
+    const std::vector<Suspect> found = asked.suspects();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].cause.kind == "garbage");
+    CHECK(found[0].kind == Suspect::Kind::garbage);
+    CHECK(found[0].bytes == asked.overview.garbage_memory);
+    CHECK_THAT(sentence(found[0].cause.words), ContainsSubstring("garbage that has not been freed: "));
+    CHECK(found[0].cause.fix == fix);
+}
+
+TEST_CASE("suspects: what gc.garbage alone holds is a row; what the program holds too is not",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address alone = list_of(program, a_little), held = list_of(program, a_little);
+    program.collector_garbage({alone, held});
+    program.module("app", "/srv/app/app.py", {{"ROWS", held}});
+    SuspectsOf asked(program);
+    const std::vector<Suspect> found = asked.suspects();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].cause.kind == "gc-garbage");
+    CHECK(found[0].bytes >= asked.memory(alone));
+    CHECK(found[0].bytes < asked.memory(alone) + asked.memory(held));
+    CHECK_THAT(sentence(found[0].cause.words), ContainsSubstring("held by gc.garbage alone"));
+    CHECK_THAT(found[0].cause.fix, ContainsSubstring("gc.garbage.clear()"));
+}
+
+TEST_CASE("suspects: each reason why garbage is there has its fix", "[program][suspects]") {
+    using Kind = CycleReason::Kind;
+    const std::pair<Kind, std::string> fixes[] = {{Kind::disabled, "gc.enable()"},
+                                                  {Kind::threshold_0, "gc.set_threshold(700, 10, 10)"},
+                                                  {Kind::frozen, "gc.unfreeze()"},
+                                                  {Kind::saved, "gc.set_debug(0)"},
+                                                  {Kind::legacy_finalizer, "gc.garbage.clear()"},
+                                                  {Kind::in_garbage_list, "gc.garbage.clear()"},
+                                                  {Kind::invisible, "the collector cannot see them"},
+                                                  {Kind::guessed, "the collector cannot see them"},
+                                                  {Kind::old, "call gc.collect() at a quiet moment"}};
+    ProgramHeap program;
+    program.module("app", "/srv/app/app.py", {});
+    SuspectsOf asked(program);
+    asked.overview.garbage_is_much = true;
+    asked.overview.garbage_memory = 64 * mib;
+    for (const auto& [reason, fix] : fixes) {
+        asked.overview.garbage_reason = CycleReason{.kind = reason};
+        CHECK_THAT(asked.row("garbage").cause.fix, ContainsSubstring(fix));
+    }
+    asked.overview.garbage_reason.reset();
+    CHECK(asked.row("garbage").cause.fix == "break the cycles: a weakref.ref in one direction");
+    CHECK(sentence(asked.row("garbage").cause.words) == "garbage that has not been freed");
+    asked.overview.garbage_is_much = false;
+    CHECK(asked.kinds().empty());
+}
+
+TEST_CASE("suspects: array data that slices pin is a row, and who holds the slices is none beside it",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address slice = payload(program, much);
+    std::vector<Address> slices = payloads(program, of_a_holder, much);
+    slices.push_back(slice);
+    const Address rows = program.list(slices);
+    program.module("app", "/srv/app/app.py", {{"ROWS", rows}});
+    program.code_using("cut", "/srv/app/app.py", {"tails"});
+    SuspectsOf asked(program);
+    CHECK(asked.kinds() == Kinds{"module-container"});
+    ArrayHolderRow pinned;
+    pinned.pinned_bytes = 64 * mib;
+    pinned.pinned_visible = mib;
+    pinned.attribute = "tails[*].data";
+    asked.overview.pinned = pinned;
+    CHECK(asked.kinds() == Kinds{"pinned-arrays", "module-container"});
+    asked.overview.pinned->example = asked.analysed.id(slice);
+    CHECK(asked.kinds() == Kinds{"pinned-arrays"});
+    const Suspect row = asked.row("pinned-arrays", true);
+    CHECK(row.bytes == 63 * mib);
+    CHECK(sentence(row.cause.words) == "array data that nothing can reach any more");
+    CHECK(row.cause.fix == "store copies, not slices: data[i].copy()");
+    CHECK(functions_of(row) == Kinds{"cut"});
+    asked.overview.pinned->local = "tails";  // of a call: no other function means it by that name
+    CHECK(functions_of(asked.row("pinned-arrays", true)).empty());
+    asked.overview.dropped_frames = 1;
+    CHECK(sentence(asked.row("pinned-arrays").cause.words) ==
+          "array data that nothing can reach any more, of 1 DataFrame that is gone");
+    asked.overview.dropped_frames = 3;
+    asked.overview.pinned_tensor = true;
+    CHECK_THAT(sentence(asked.row("pinned-arrays").cause.words),
+               ContainsSubstring("of 3 DataFrames that are gone"));
+    CHECK(asked.row("pinned-arrays").cause.fix == "store copies, not slices: data[i].clone()");
+}
+
+TEST_CASE("suspects: blocks of C code are leaked if nothing refers to most of them", "[program][suspects]") {
+    ProgramHeap program;
+    program.module("app", "/srv/app/app.py", {});
+    SuspectsOf asked(program);
+    NativeCulprit culprit;
+    culprit.bytes = 64 * mib;
+    culprit.count = 1000;
+    culprit.held.leaked = 501;
+    asked.overview.culprit = culprit;
+    const Suspect leaked = asked.row("native-leak");
+    CHECK(leaked.bytes == 64 * mib);
+    CHECK(sentence(leaked.cause.words) == "blocks of C code that nothing refers to any more");
+    CHECK(leaked.cause.fix == "whoever makes them must free them (free, delete, close)");
+    asked.overview.culprit->held.leaked = 500;
+    CHECK(asked.kinds() == Kinds{"native-blocks"});
+    CHECK(asked.row("native-blocks").cause.fix == "see what holds them");
+}
+
+TEST_CASE("suspects: the functions that use the name of what holds it, if they are asked for",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.class_with("Board", {.attributes = {"callbacks"}});
+    program.module("app", "/srv/app/app.py",
+                   {{"Board", type},
+                    {"PAID", list_of_closures(program, 2 * a_little)},
+                    {"BOARD", program.instance_with(type, {list_of_closures(program, a_little)})}});
+    for (const char* name : {"subscribe", "a", "b", "c"})
+        program.code_using(name, "/srv/app/app.py", {"PAID", "append"});
+    program.code_using("Board.attach", "/srv/app/app.py", {"callbacks"});
+    program.code_using("other", "/srv/app/app.py", {"BOARD"});
+    SuspectsOf asked(program);
+    const std::vector<Suspect> found = asked.suspects(true);
+    REQUIRE(found.size() == 2);
+    CHECK(functions_of(found[0]) == Kinds{"a", "b", "c"});
+    CHECK(found[0].more_used_in == 1);
+    CHECK(functions_of(found[1]) == Kinds{"Board.attach"});  // the name nearest to what keeps it
+    CHECK(found[1].more_used_in == 0);
+    for (const Suspect& suspect : asked.suspects()) CHECK(suspect.used_in.empty());
+}
+
+TEST_CASE("suspects: a local has no name that another function uses", "[program][suspects]") {
+    ProgramHeap program;
+    program.module("app", "/srv/app/app.py", {});
+    program.call("work", {{"callbacks", list_of_closures(program, a_little)}});
+    program.code_using("attach", "/srv/app/app.py", {"callbacks"});
+    SuspectsOf asked(program);
+    CHECK(functions_of(asked.row("closures", true)).empty());
+}

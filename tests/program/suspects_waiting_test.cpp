@@ -1,0 +1,190 @@
+// What waits to be done: queues, tasks, suspended generators, buffered log records.
+
+#include "tests/catch.h"
+#include "tests/program/suspected.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+/// asyncio's Task, which waits for `future` in the function `name`, where it has `locals`.
+Address waiting_task(ProgramHeap& program, Address type, const std::string& name,
+                     const ProgramHeap::Named& locals, Address future) {
+    const auto& l = program.heap.layout().task;
+    const Address made = program.object(type);
+    program.heap.set(made, l.coro, program.generator(name, locals, "coroutine"));
+    program.heap.set(made, l.waiter, future);
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("suspects: a queue says how many items nobody has taken, and its bound", "[program][suspects]") {
+    struct Case {
+        std::string module, name, items, bound;
+        std::int64_t maxsize;
+    };
+    const auto of = GENERATE(values<Case>({{"queue", "Queue", "queue", "maxsize", 0},
+                                           {"queue", "Queue", "queue", "maxsize", 500},
+                                           {"asyncio.queues", "Queue", "_queue", "_maxsize", 0},
+                                           {"multiprocessing.queues", "Queue", "_buffer", "_maxsize", -1}}));
+    ProgramHeap program;
+    const Address type =
+        program.class_with(of.name, {.module = of.module, .attributes = {of.items, of.bound}});
+    const Address items = deque(program, payloads(program, 20)),
+                  inbox = program.instance_with(type, {items, program.heap.integer(of.maxsize)});
+    program.module("app", "/srv/app/app.py", {{"Queue", type}, {"INBOX", inbox}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(inbox) == "queue");
+    const bool bounded = of.maxsize > 0;
+    CHECK(suspected.words_of(inbox) == "a " + of.module + "." + of.name +
+                                           " with 20 items that nobody has taken; " +
+                                           (bounded ? "maxsize=500" : "it has no bound"));
+    CHECK(suspected.fix_of(inbox) ==
+          (bounded ? "lower maxsize, or add consumers" : "give it a maxsize, so that producers wait"));
+}
+
+TEST_CASE("suspects: a class that derives from Queue is one; another of that name is not",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address base = program.class_with("Queue", {.module = "queue", .attributes = {"queue", "maxsize"}}),
+                  own = program.class_with("Jobs", {.base = base, .attributes = {"queue", "maxsize"}}),
+                  other = program.class_with("Queue", {.attributes = {"queue", "maxsize"}});
+    const Address jobs = program.instance_with(
+                      own, {program.list(payloads(program, 20)), program.heap.str("unlimited")}),
+                  track = program.instance_with(
+                      other, {program.list(payloads(program, 20)), program.heap.integer(5)});
+    program.module("app", "/srv/app/app.py",
+                   {{"base", base}, {"Jobs", own}, {"Queue", other}, {"JOBS", jobs}, {"TRACK", track}});
+    const Suspected suspected(program);
+    // What the program stored as maxsize is no number, so nothing is said of a bound.
+    CHECK(suspected.words_of(jobs) == "a app.Jobs with 20 items that nobody has taken");
+    CHECK(suspected.kind_of(track) == "container");
+}
+
+TEST_CASE("suspects: tasks say where they wait, and whether anything can end it", "[program][suspects]") {
+    ProgramHeap program;
+    PythonHeapBuilder& heap = program.heap;
+    const Address type = heap.c_type("_asyncio.Task",
+                                     {.basicsize = *heap.layout().task.size, .flags = test::have_gc_flag}),
+                  future_type = heap.c_type("_asyncio.Future", {.basicsize = *heap.layout().future.size,
+                                                                .flags = test::have_gc_flag});
+    // Who may complete the future: nobody, a list of the program, C code that was not found, or a few of the
+    // tasks have none.
+    const std::string holder = GENERATE("nobody", "a list", "C code", "few have one");
+    std::vector<Address> tasks, futures;
+    for (int i = 0; i < 20; ++i) {
+        const Address future = holder == "few have one" && i > 5 ? Address() : program.object(future_type);
+        tasks.push_back(waiting_task(program, type, "poll", {{"body", payload(program)}}, future));
+        if (holder == "a list") futures.push_back(future);
+        if (holder == "C code") program.leak(future, 1);
+    }
+    const Address waiting = program.list(tasks);
+    program.module("app", "/srv/app/app.py", {{"WAITING", waiting}, {"FUTURES", program.list(futures)}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(waiting) == "tasks");
+    if (holder == "nobody") {
+        CHECK(suspected.words_of(waiting) ==
+              "tasks suspended in poll(), app.py; each waits for a future that nothing else holds, so "
+              "nothing can complete it");
+        CHECK(suspected.fix_of(waiting) ==
+              "keep the future where its result is set, and wait with asyncio.wait_for");
+    } else {
+        CHECK(suspected.words_of(waiting) == "tasks suspended in poll(), app.py");
+        CHECK(suspected.fix_of(waiting) ==
+              "limit how many wait at once (asyncio.Semaphore), or set a timeout");
+    }
+}
+
+TEST_CASE("suspects: suspended generators, coroutines and asynchronous generators, with what each keeps",
+          "[program][suspects]") {
+    const auto [type, word] =
+        GENERATE(table<std::string, std::string>({{"generator", "generators"},
+                                                  {"coroutine", "coroutines"},
+                                                  {"async_generator", "asynchronous generators"}}));
+    ProgramHeap program;
+    std::vector<Address> generators;
+    Address last;
+    for (int i = 0; i < 20; ++i) {
+        last = payload(program);
+        generators.push_back(program.generator("rows", {{"body", last}}, type));
+    }
+    const Address suspended = program.list(generators);
+    program.module("app", "/srv/app/app.py", {{"SUSPENDED", suspended}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(suspended) == "suspended");
+    CHECK(suspected.words_of(suspended) ==
+          word + " suspended in rows(), app.py; each keeps `body` (" + suspected.size_of(last) + ")");
+    CHECK(suspected.fix_of(suspended) == "run them to their end, or call close() on them");
+}
+
+TEST_CASE("suspects: generators that have ended do not wait", "[program][suspects]") {
+    ProgramHeap program;
+    std::vector<Address> generators;
+    for (int i = 0; i < 200; ++i) {
+        generators.push_back(program.generator("rows", {{"number", program.heap.real(i)}}));
+        program.heap.set(generators.back(), program.heap.layout().generator.gi_frame_state,
+                         std::int8_t{4});  // FRAME_CLEARED
+    }
+    const Address ended = program.list(generators);
+    program.module("app", "/srv/app/app.py", {{"ENDED", ended}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(ended) == "module-container");
+}
+
+TEST_CASE("suspects: a generator whose locals have about as much each is told without one",
+          "[program][suspects]") {
+    ProgramHeap program;
+    std::vector<Address> generators;
+    for (int i = 0; i < 20; ++i)
+        generators.push_back(program.generator(
+            "rows", {{"a", payload(program)}, {"b", payload(program)}, {"c", payload(program)}}));
+    const Address suspended = program.list(generators);
+    program.module("app", "/srv/app/app.py", {{"SUSPENDED", suspended}});
+    const Suspected suspected(program);
+    CHECK(suspected.words_of(suspended) == "generators suspended in rows(), app.py");
+}
+
+TEST_CASE("suspects: what a local's attribute keeps is told by the local", "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.class_with("Reader", {.attributes = {"buffer"}});
+    std::vector<Address> generators;
+    Address last;
+    for (int i = 0; i < 20; ++i) {
+        last = program.instance_with(type, {payload(program)});
+        generators.push_back(program.generator("Reader.rows", {{"self", last}}));
+    }
+    const Address suspended = program.list(generators);
+    program.module("app", "/srv/app/app.py", {{"Reader", type}, {"SUSPENDED", suspended}});
+    const Suspected suspected(program);
+    CHECK(suspected.words_of(suspended) ==
+          "generators suspended in Reader.rows(), app.py; each keeps `self` (" + suspected.size_of(last) +
+              ")");
+}
+
+TEST_CASE("suspects: log records, and the handler that buffers them", "[program][suspects]") {
+    ProgramHeap program;
+    const Address record = program.class_with("LogRecord", {.module = "logging", .attributes = {"msg"}}),
+                  own_record = program.class_with("Record", {.base = record, .attributes = {"msg"}}),
+                  handler = program.class_with("Handler", {.module = "logging"}),
+                  memory_handler = program.class_with(
+                      "MemoryHandler",
+                      {.base = handler, .module = "logging.handlers", .attributes = {"buffer", "capacity"}});
+    const auto records = [&](Address type) {
+        std::vector<Address> made;
+        for (int i = 0; i < 20; ++i) made.push_back(program.instance_with(type, {payload(program)}));
+        return program.list(made);
+    };
+    const Address buffer = records(record), kept = records(own_record),
+                  buffering = program.instance_with(memory_handler, {buffer, program.heap.integer(100'000)});
+    program.module("app", "/srv/app/app.py",
+                   {{"LogRecord", record}, {"Record", own_record}, {"HANDLER", buffering}, {"KEPT", kept}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(buffer) == "log-records");
+    CHECK(suspected.words_of(buffer) == "log records that a MemoryHandler buffers, capacity=100000");
+    CHECK(suspected.fix_of(buffer) == "lower capacity or flushLevel, or give it a target");
+    CHECK(suspected.kind_of(kept) == "log-records");
+    CHECK(suspected.words_of(kept) == "log records that are kept, with the arguments of each call");
+    CHECK(suspected.fix_of(kept) == "keep record.getMessage(), not the record");
+}
