@@ -67,7 +67,9 @@ std::optional<Cause> suspended_holder(const Scene& scene) {
         return Cause{.kind = {},
                      .words = words("a ", columns.types[type].name, " ", where, " keeps it as a local"),
                      .fix = greenlet ? "let it end: kill() it, or give what it waits for a timeout"
-                                     : "keep less in it, del the local, or let the call end"};
+                            : columns.types[type].known == KnownType::coroutine
+                                ? "keep less in it, del the local, or let the call end"
+                                : "run it to its end, call close(), or del the local"};
     }
     return std::nullopt;
 }

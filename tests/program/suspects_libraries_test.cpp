@@ -35,17 +35,19 @@ TEST_CASE("suspects: figures that pyplot keeps are known by the class that has t
     CHECK(suspected.fix_of(figures) == "plt.close(figure) once it is drawn");
 }
 
-TEST_CASE("suspects: a log of queries is Django's where Django is loaded", "[program][suspects]") {
-    const bool loaded = GENERATE(false, true);
+TEST_CASE("suspects: a log of queries is Django's in a connection of Django", "[program][suspects]") {
+    const bool of_django = GENERATE(false, true);  // else a class of the program that calls something so
     ProgramHeap program;
-    const Address type = program.class_with("Connection", {.attributes = {"queries_log"}});
+    const Address type = program.class_with(
+        "BaseDatabaseWrapper",
+        {.module = of_django ? "django.db.backends.base.base" : "app", .attributes = {"queries_log"}});
     const Address log = deque(program, payloads(program, 20));
     program.module("app", "/srv/app/app.py",
                    {{"Connection", type}, {"CONNECTION", program.instance_with(type, {log})}});
-    if (loaded) program.module("django", "/srv/env/lib/python3.13/site-packages/django/__init__.py", {});
+    program.module("django", "/srv/env/lib/python3.13/site-packages/django/__init__.py", {});
     const Suspected suspected(program);
-    CHECK(suspected.kind_of(log) == (loaded ? "library" : "container"));
-    if (loaded) {
+    CHECK(suspected.kind_of(log) == (of_django ? "library" : "container"));
+    if (of_django) {
         CHECK_THAT(suspected.words_of(log), ContainsSubstring("django.db.connection.queries"));
         CHECK_THAT(suspected.fix_of(log), ContainsSubstring("DEBUG = False"));
     }
@@ -78,7 +80,7 @@ TEST_CASE("suspects: test cases, mocks and finalizers are known by their bases",
                   own_case = program.class_with("Suite", {.base = test_case, .slots = {"large"}}),
                   base = program.class_with("Base", {.module = "unittest.mock"}),
                   mock = program.class_with(
-                      "Mock", {.base = base, .module = "unittest.mock", .attributes = {"calls"}}),
+                      "Mock", {.base = base, .module = "unittest.mock", .attributes = {"_mock_mock_calls"}}),
                   finalize = program.class_with("finalize", {.module = "weakref", .attributes = {"args"}});
     const Address suite = program.list(full_instances(program, own_case)),
                   calls = program.list(payloads(program, 20)),
@@ -96,23 +98,28 @@ TEST_CASE("suspects: test cases, mocks and finalizers are known by their bases",
     CHECK(suspected.fix_of(calls) == "mock.reset_mock(), or a new mock for each test");
     CHECK(suspected.words_of(arguments) ==
           "arguments of weakref.finalize, kept until the watched object goes");
-    CHECK(suspected.fix_of(arguments) == "do not pass the object to its own finalizer");
+    CHECK(suspected.fix_of(arguments) ==
+          "pass it only what it needs: not the object itself, nor a bound method of it");
 }
 
 TEST_CASE("suspects: results of a notebook have the names that IPython gives them", "[program][suspects]") {
-    const auto [name, module, is_result] =
-        GENERATE(table<std::string, std::string, bool>({{"Out", "IPython", true},
-                                                        {"_oh", "IPython", true},
-                                                        {"_12", "IPython", true},
-                                                        {"___", "IPython", true},
-                                                        {"____", "IPython", false},
-                                                        {"_1a", "IPython", false},
-                                                        {"__12", "IPython", false},
-                                                        {"rows", "IPython", false},
-                                                        {"Out", "code", false}}));
+    // `shell`: a running one keeps its dict of results as `_oh`; a script may import IPython.
+    const auto [name, module, shell, is_result] =
+        GENERATE(table<std::string, std::string, bool, bool>({{"Out", "IPython", true, true},
+                                                              {"_oh", "IPython", true, true},
+                                                              {"_12", "IPython", true, true},
+                                                              {"___", "IPython", true, true},
+                                                              {"_", "IPython", false, false},
+                                                              {"____", "IPython", true, false},
+                                                              {"_1a", "IPython", true, false},
+                                                              {"__12", "IPython", true, false},
+                                                              {"rows", "IPython", true, false},
+                                                              {"Out", "code", true, false}}));
     ProgramHeap program;
     const Address results = program.list(payloads(program, 20));
-    program.module("__main__", "/srv/app/run.py", {{name, results}});
+    std::vector<std::pair<std::string, Address>> globals{{name, results}};
+    if (shell && name != "_oh") globals.emplace_back("_oh", program.list({}));
+    program.module("__main__", "/srv/app/run.py", globals);
     program.module(module, "/srv/env/lib/python3.13/site-packages/" + module + "/__init__.py", {});
     const Suspected suspected(program);
     INFO(name);

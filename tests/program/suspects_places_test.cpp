@@ -25,7 +25,7 @@ Address full_container(ProgramHeap& program, const std::string& type) {
 TEST_CASE("suspects: a container in a module lives as long as the process", "[program][suspects]") {
     const auto [type, words, fix] = GENERATE(table<std::string, std::string, std::string>(
         {{"list", "a list", "remove what is done with, or give it a bound"},
-         {"deque", "a deque", "remove what is done with, or give it a bound"},
+         {"deque", "a deque", "remove what is done with, or give it a maxlen, or a smaller one"},
          {"set", "a set", "remove what is done with, or use weakref.WeakSet"},
          {"dict", "a dict", "remove entries that are done with, or give it a bound"},
          {"collections.defaultdict", "a defaultdict",
@@ -149,7 +149,7 @@ TEST_CASE("suspects: of what two registries hold together, neither frees anythin
     CHECK(sentence(suspected.joint().words) ==
           "each of them keeps all of it: it is freed when the last one lets go");
     CHECK(suspected.joint().fix ==
-          "remove from every one of them what is done with, or hold weakly in all but one");
+          "remove from every one of them what is done with");  // bytes: no weak references
     CHECK(suspected.joint().general);
 }
 
