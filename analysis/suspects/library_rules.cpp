@@ -55,10 +55,15 @@ bool is_on_path(const Scene& scene, const char* type) {
     });
 }
 
+/// On the path, or on that of one of those that hold it together.
 bool is_step(const Scene& scene, std::string_view name) {
-    const auto& steps = scene.holder().expression.steps;
-    return std::any_of(steps.begin(), steps.end(),
-                       [&](const PrintedStep& step) { return step.name.name == name; });
+    const auto is_on = [&](const PathExpression& expression) {
+        return std::any_of(expression.steps.begin(), expression.steps.end(),
+                           [&](const PrintedStep& step) { return step.name.name == name; });
+    };
+    const TopHolder& holder = scene.holder();
+    return is_on(holder.expression) || (holder.joint && std::any_of(holder.joint->expressions.begin(),
+                                                                    holder.joint->expressions.end(), is_on));
 }
 
 bool is_loaded(const Scene& scene, std::string_view module) {

@@ -11,7 +11,8 @@ namespace {
 
 std::string bound_it(const std::string& container) {
     if (container == "list") return "remove what is done with, or give it a bound";
-    if (container == "deque") return "remove what is done with, or give it a maxlen, or a smaller one";
+    if (container == "deque")
+        return "remove what is done with, or give it a bound: a maxlen, or a smaller one";
     if (container == "set") return "remove what is done with, or use weakref.WeakSet";
     return "remove entries that are done with, or give it a bound";
 }

@@ -25,7 +25,7 @@ Address full_container(ProgramHeap& program, const std::string& type) {
 TEST_CASE("suspects: a container in a module lives as long as the process", "[program][suspects]") {
     const auto [type, words, fix] = GENERATE(table<std::string, std::string, std::string>(
         {{"list", "a list", "remove what is done with, or give it a bound"},
-         {"deque", "a deque", "remove what is done with, or give it a maxlen, or a smaller one"},
+         {"deque", "a deque", "remove what is done with, or give it a bound: a maxlen, or a smaller one"},
          {"set", "a set", "remove what is done with, or use weakref.WeakSet"},
          {"dict", "a dict", "remove entries that are done with, or give it a bound"},
          {"collections.defaultdict", "a defaultdict",
