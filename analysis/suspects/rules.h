@@ -4,8 +4,9 @@
 //
 // A rule is one function: it looks at a holder (Scene) and says what it is and what to do about it, or nothing.
 // The first rule of the list that answers is believed, so the specific ones come before the general ones. To add
-// one, write it in the file of its family, put it into that family's list, and add a program to
-// testdata/programs/suspects.py that leaks in that way and in no other.
+// one, write it in the file of its family, put it into that family's list, add a program to
+// testdata/programs/suspects.py that leaks in that way and in no other, and test what comes near it and is something
+// else (tests/program/suspects_*_test.cpp).
 //
 // A rule answers only on evidence that is in the core: a type, a field, a path. That a list grows, or that its
 // entries are not needed, no core can know.

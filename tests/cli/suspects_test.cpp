@@ -1,4 +1,5 @@
-// Which findings become suspects, on heaps made by hand. (The rules for causes: tests/real/suspects.py.)
+// Which findings become suspects, on heaps made by hand. (The rules for causes:
+// tests/program/suspects_*_test.cpp, tests/real/suspects.py.)
 
 #include "analysis/suspects/suspects.h"
 #include "tests/analysis/handmade_heap.h"

@@ -39,6 +39,7 @@ TEST_CASE("code that names: functions of the program that use a name, and no one
     // What runs once is told where nothing else uses the name.
     CHECK(functions(code, "jobs") == std::vector<std::string>{"Board.__init__"});
     CHECK(functions(code, "LIMIT") == std::vector<std::string>{"<module>"});
+    CHECK(functions(code, "append").empty());  // of whatever list
     CHECK(functions(code, "").empty());
     CHECK(functions(code, "nobody's").empty());
 }

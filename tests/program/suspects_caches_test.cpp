@@ -80,6 +80,16 @@ TEST_CASE("suspects: a dict that a function fills is no cache of functools", "[p
     CHECK(suspected.kind_of(cache) == "module-container");
 }
 
+TEST_CASE("suspects: an attribute of a function with a cache is not in its cache", "[program][suspects]") {
+    ProgramHeap program;
+    const Address cache = lru_cache(program, program.function("render"), -1, {}),
+                  pages = program.list(payloads(program, 20));
+    program.heap.set(cache, program.heap.layout().lru_cache.dict, program.dict({{"pages", pages}}));
+    program.module("app", "/srv/app/app.py", {{"render", cache}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(pages) == "container");
+}
+
 TEST_CASE("suspects: the cache of a method keeps each self", "[program][suspects]") {
     ProgramHeap program;
     const Address page = program.python_class("Page", {"text"}),

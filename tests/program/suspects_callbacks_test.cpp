@@ -178,6 +178,56 @@ TEST_CASE("suspects: what exceptions keep themselves is not said to be kept by t
         CHECK(suspected.fix_of(errors) == "keep str(error), not the error");
 }
 
+TEST_CASE("suspects: of several attributes of exceptions with as much each none is named",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = exception_type(program, "HTTPError");
+    std::vector<Address> errors;
+    for (int i = 0; i < 20; ++i) {
+        errors.push_back(exception(program, type, {},
+                                   {program.frame_object("fetch", {{"number", program.heap.real(i)}})}));
+        program.heap.set(
+            errors.back(), program.heap.layout().exception.dict,
+            program.dict(
+                {{"request", payload(program)}, {"response", payload(program)}, {"body", payload(program)}}));
+    }
+    const Address kept = program.list(errors);
+    program.module("app", "/srv/app/app.py", {{"ERRORS", kept}});
+    const Suspected suspected(program);
+    CHECK(suspected.words_of(kept) == "HTTPError raised in fetch(), app.py:12");
+    CHECK(suspected.fix_of(kept) == "keep str(error), not the error");
+}
+
+TEST_CASE("suspects: exceptions that keep the errors which they were raised from", "[program][suspects]") {
+    ProgramHeap program;
+    const auto& l = program.heap.layout().exception;
+    const Address type = exception_type(program, "HTTPError"), cause = exception_type(program, "OSError");
+    // Whose call has much: the first error's, or that of the one raised from it.
+    const bool of_first = GENERATE(true, false), explicitly = GENERATE(true, false);
+    std::vector<Address> errors;
+    for (int i = 0; i < 20; ++i) {
+        const Address little = program.heap.real(i), much = payload(program);
+        const Address first = exception(
+            program, cause, {}, {program.frame_object("connect", {{"packet", of_first ? much : little}})});
+        errors.push_back(exception(program, type, {},
+                                   {program.frame_object("fetch", {{"body", of_first ? little : much}})}));
+        program.heap.set(errors.back(), explicitly ? l.cause : l.context, first);
+    }
+    const Address kept = program.list(errors);
+    program.module("app", "/srv/app/app.py", {{"ERRORS", kept}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(kept) == "exceptions");
+    if (of_first) {
+        CHECK(suspected.words_of(kept) ==
+              "HTTPError objects; each keeps the error that it was raised from, and the locals of that "
+              "error's calls");
+        CHECK(suspected.fix_of(kept) == "keep str(error), or set its __context__ and __cause__ to None");
+    } else {
+        CHECK_THAT(suspected.words_of(kept),
+                   ContainsSubstring("raised in fetch(), app.py:12; each traceback keeps `body` ("));
+    }
+}
+
 TEST_CASE("suspects: the last error of sys is known by its name there", "[program][suspects]") {
     ProgramHeap program;
     const Address type = exception_type(program, "KeyError");

@@ -153,6 +153,21 @@ TEST_CASE("suspects: of what two registries hold together, neither frees anythin
     CHECK(suspected.joint().general);
 }
 
+TEST_CASE("suspects: what two registries hold may be held weakly if its class allows that",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Job", {"text", "__weakref__"});
+    program.heap.set(type, program.heap.layout().type.tp_weaklistoffset, std::int64_t{24});
+    std::vector<Address> jobs;
+    for (int i = 0; i < 20; ++i) jobs.push_back(program.instance(type, {payload(program)}));
+    program.module("app", "/srv/app/app.py",
+                   {{"Job", type}, {"BY_NAME", program.list(jobs)}, {"BY_AGE", program.list(jobs)}});
+    const Suspected suspected(program);
+    CHECK(suspected.joint().kind == "joint-holders");
+    CHECK(suspected.joint().fix ==
+          "remove from every one of them what is done with, or hold weakly in all but one");
+}
+
 TEST_CASE("suspects: what closures two registries share is said before how many hold it",
           "[program][suspects]") {
     ProgramHeap program;

@@ -123,6 +123,24 @@ TEST_CASE("suspects: the same attribute of two instances is one row", "[program]
     CHECK(found[0].bytes == asked.memory(first) + asked.memory(second));
 }
 
+TEST_CASE("suspects: two queues of the library are two rows, two of a class of the program's are one",
+          "[program][suspects]") {
+    const bool own = GENERATE(false, true);
+    ProgramHeap program;
+    const Address base = program.class_with("Queue", {.module = "queue", .attributes = {"queue"}}),
+                  type = own ? program.class_with("Jobs", {.base = base, .attributes = {"queue"}}) : base;
+    const Address first = list_of(program, a_little), second = list_of(program, a_little);
+    program.module("queue", "/usr/lib/python3.13/queue.py", {{"Queue", base}});
+    program.module("app", "/srv/app/app.py",
+                   {{"Type", type},
+                    {"ORDERS", program.instance_with(type, {first})},
+                    {"LETTERS", program.instance_with(type, {second})}});
+    SuspectsOf asked(program);
+    const std::vector<Suspect> found = asked.suspects();
+    CHECK(asked.kinds() == (own ? Kinds{"queue"} : Kinds{"queue", "queue"}));
+    for (const Suspect& suspect : found) CHECK(suspect.alike == (own ? 2 : 1));
+}
+
 TEST_CASE("suspects: what several hold together is no row beside those that it consists of",
           "[program][suspects]") {
     ProgramHeap program;
@@ -136,6 +154,17 @@ TEST_CASE("suspects: what several hold together is no row beside those that it c
     REQUIRE(found.size() == 2);
     for (const Suspect& suspect : found) CHECK(suspect.cause.kind == "closures");
     CHECK(found[0].bytes + found[1].bytes == asked.memory(one) + asked.memory(two));
+}
+
+TEST_CASE("suspects: what several hold together is a row where what it consists of is none",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address one = list_of(program, 130'000), two = list_of(program, 130'000);
+    program.module("app", "/srv/app/app.py", {{"ROWS", program.list({one, two})}});
+    program.module("shop", "/srv/shop/shop.py", {{"ROWS", program.list({one, two})}});
+    SuspectsOf asked(program);
+    CHECK(asked.kinds() == Kinds{"joint-holders"});
+    CHECK(asked.row("joint-holders").bytes == asked.memory(one) + asked.memory(two));
 }
 
 TEST_CASE("suspects: garbage is one row, with why it is still there", "[program][suspects]") {

@@ -45,6 +45,31 @@ TEST_CASE("suspects: a queue says how many items nobody has taken, and its bound
           (bounded ? "lower maxsize, or add consumers" : "give it a maxsize, so that producers wait"));
 }
 
+TEST_CASE("suspects: the bound of a queue is found in a dict of attributes as well", "[program][suspects]") {
+    ProgramHeap program;
+    // As before 3.11: the instance has a word for its dict.
+    const Address type =
+        program.heap.c_type("queue.Queue", {.basicsize = 24, .flags = test::have_gc_flag, .dictoffset = 16});
+    const Address inbox = program.object(type), items = deque(program, payloads(program, 20));
+    program.heap.put(inbox + 16, program.dict({{"queue", items}, {"maxsize", program.heap.integer(500)}}));
+    program.module("app", "/srv/app/app.py", {{"INBOX", inbox}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(inbox) == "queue");
+    CHECK(suspected.words_of(inbox) == "a queue.Queue with 20 items that nobody has taken; maxsize=500");
+}
+
+TEST_CASE("suspects: what a queue keeps besides its items does not wait in it", "[program][suspects]") {
+    ProgramHeap program;
+    const Address base = program.class_with("Queue", {.module = "queue", .attributes = {"queue"}}),
+                  own = program.class_with("Jobs", {.base = base, .attributes = {"queue", "history"}});
+    const Address history = program.list(payloads(program, 20));
+    const Address jobs = program.instance_with(own, {program.list({}), history});
+    program.module("app", "/srv/app/app.py", {{"base", base}, {"Jobs", own}, {"JOBS", jobs}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(history) == "container");
+    CHECK(suspected.words_of(history) == "a list in an object of type app.Jobs");
+}
+
 TEST_CASE("suspects: a class that derives from Queue is one; another of that name is not",
           "[program][suspects]") {
     ProgramHeap program;
@@ -66,22 +91,37 @@ TEST_CASE("suspects: a class that derives from Queue is one; another of that nam
 TEST_CASE("suspects: tasks say where they wait, and whether anything can end it", "[program][suspects]") {
     ProgramHeap program;
     PythonHeapBuilder& heap = program.heap;
+    const std::uint32_t weak_list = *heap.layout().task.waiter - 8;  // no field of a task that holds anything
     const Address type = heap.c_type("_asyncio.Task",
                                      {.basicsize = *heap.layout().task.size, .flags = test::have_gc_flag}),
                   future_type = heap.c_type("_asyncio.Future", {.basicsize = *heap.layout().future.size,
-                                                                .flags = test::have_gc_flag});
-    // Who may complete the future: nobody, a list of the program, C code that was not found, or a few of the
-    // tasks have none.
-    const std::string holder = GENERATE("nobody", "a list", "C code", "few have one");
-    std::vector<Address> tasks, futures;
+                                                                .flags = test::have_gc_flag}),
+                  reader_type = heap.c_type("fast.Reader", {.basicsize = 24});
+    heap.set(reader_type, heap.layout().type.tp_weaklistoffset, std::int64_t{16});
+    heap.set(type, heap.layout().type.tp_weaklistoffset, std::int64_t{weak_list});
+    // Who may complete the future: nobody, a list of the program, C code that was not found, whoever has a weak
+    // reference to what the task alone keeps; or few of the tasks have one.
+    const std::string holder = GENERATE("nobody", "a list", "C code", "a weak reference", "few have one");
+    std::vector<Address> tasks, futures, all_tasks;
     for (int i = 0; i < 20; ++i) {
         const Address future = holder == "few have one" && i > 5 ? Address() : program.object(future_type);
-        tasks.push_back(waiting_task(program, type, "poll", {{"body", payload(program)}}, future));
+        const Address reader = program.object(reader_type);
+        if (holder == "a weak reference") {
+            futures.push_back(weak_reference(program, reader));
+            heap.put(reader + 16, futures.back());
+        }
+        tasks.push_back(
+            waiting_task(program, type, "poll", {{"body", payload(program)}, {"reader", reader}}, future));
+        // asyncio itself has each task by a weak reference (_all_tasks), which completes nothing.
+        all_tasks.push_back(weak_reference(program, tasks.back()));
+        heap.put(tasks.back() + weak_list, all_tasks.back());
         if (holder == "a list") futures.push_back(future);
         if (holder == "C code") program.leak(future, 1);
     }
     const Address waiting = program.list(tasks);
-    program.module("app", "/srv/app/app.py", {{"WAITING", waiting}, {"FUTURES", program.list(futures)}});
+    program.module(
+        "app", "/srv/app/app.py",
+        {{"WAITING", waiting}, {"FUTURES", program.list(futures)}, {"ALL_TASKS", program.list(all_tasks)}});
     const Suspected suspected(program);
     CHECK(suspected.kind_of(waiting) == "tasks");
     if (holder == "nobody") {
@@ -187,4 +227,22 @@ TEST_CASE("suspects: log records, and the handler that buffers them", "[program]
     CHECK(suspected.kind_of(kept) == "log-records");
     CHECK(suspected.words_of(kept) == "log records that are kept, with the arguments of each call");
     CHECK(suspected.fix_of(kept) == "keep record.getMessage(), not the record");
+}
+
+TEST_CASE("suspects: a handler without a capacity does not buffer what it keeps", "[program][suspects]") {
+    ProgramHeap program;
+    const Address record = program.class_with("LogRecord", {.module = "logging", .attributes = {"msg"}}),
+                  handler = program.class_with("Handler", {.module = "logging"}),
+                  own_handler =
+                      program.class_with("ListHandler", {.base = handler, .attributes = {"records"}});
+    std::vector<Address> kept;
+    for (int i = 0; i < 20; ++i) kept.push_back(program.instance_with(record, {payload(program)}));
+    const Address records = program.list(kept), keeps = program.instance_with(own_handler, {records});
+    program.module(
+        "app", "/srv/app/app.py",
+        {{"LogRecord", record}, {"Handler", handler}, {"ListHandler", own_handler}, {"HANDLER", keeps}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(records) == "log-records");
+    CHECK(suspected.words_of(records) == "log records that are kept, with the arguments of each call");
+    CHECK(suspected.fix_of(records) == "keep record.getMessage(), not the record");
 }
