@@ -28,7 +28,7 @@ parsers/values 36
 parsers/snapshot 83
 parsers/reading 88
 analysis/graph 97
-analysis/suspects 85
+analysis/suspects 95
 analysis 89
 cli 74
 '
