@@ -5,6 +5,7 @@
 
 #include "tests/catch.h"
 #include "tests/memory/check_allocator.h"
+#include "tests/memory/segment_of.h"
 
 #include <cstring>
 #include <random>
@@ -28,16 +29,7 @@ struct Region {
     void put(Address at, std::uint64_t value, std::size_t width = 8) {
         std::memcpy(bytes.data() + (at - start), &value, width);
     }
-    Segment segment(std::int32_t module = -1) const {
-        Segment s;
-        s.start = start;
-        s.size = bytes.size();
-        s.data = bytes.data();
-        s.state = ByteState::in_core;
-        s.writable = true;
-        s.module = module;
-        return s;
-    }
+    Segment segment(std::int32_t module = -1) const { return test::segment_of(start, bytes, module); }
     Address start;
     std::vector<std::byte> bytes;
 };

@@ -7,6 +7,7 @@
 #include "parsers/index/part.h"
 #include "tests/catch.h"
 #include "tests/memory/check_allocator.h"
+#include "tests/memory/segment_of.h"
 
 #include <sys/mman.h>
 
@@ -45,15 +46,7 @@ public:
     void word(std::uint64_t offset, std::uint64_t value) { std::memcpy(bytes_.data() + offset, &value, 8); }
     std::uint64_t at() const { return at_; }
 
-    Segment segment() const {
-        Segment s;
-        s.start = start;
-        s.size = bytes_.size();
-        s.data = bytes_.data();
-        s.state = ByteState::in_core;
-        s.writable = true;
-        return s;
-    }
+    Segment segment() const { return test::segment_of(start, bytes_); }
 
     Address start;
 
@@ -400,16 +393,7 @@ public:
         word(bins + 0x818, system_bytes);
     }
     void word(Address at, std::uint64_t value) { std::memcpy(bytes_.data() + (at - start), &value, 8); }
-    Segment segment() const {
-        Segment s;
-        s.start = start;
-        s.size = bytes_.size();
-        s.data = bytes_.data();
-        s.state = ByteState::in_core;
-        s.writable = true;
-        s.module = 0;
-        return s;
-    }
+    Segment segment() const { return test::segment_of(start, bytes_, 0); }
 
 private:
     static constexpr Address start{0x7ffff7dd0000};

@@ -3,6 +3,7 @@
 #include "parsers/memory/malloc_state.h"
 
 #include "tests/catch.h"
+#include "tests/memory/segment_of.h"
 
 #include <cstring>
 #include <vector>
@@ -25,16 +26,7 @@ struct Stretch {
     void number(Address at, Number value) {
         std::memcpy(bytes.data() + (at - start), &value, sizeof value);
     }
-    Segment segment() const {
-        Segment s;
-        s.start = start;
-        s.size = bytes.size();
-        s.data = bytes.data();
-        s.state = ByteState::in_core;
-        s.writable = true;
-        s.module = module;
-        return s;
-    }
+    Segment segment() const { return test::segment_of(start, bytes, module); }
 
     Address start;
     std::vector<std::byte> bytes;
