@@ -202,8 +202,7 @@ private:
         std::vector<NodeId> all = shown_children(retained_, modules_, parent.node);
         if (depth < query_.depth && parent.node != graph_.root() && !all.empty()) {
             const std::uint64_t worth = std::max<std::uint64_t>({query_.least, parent.retained / 50, 1});
-            parent.joint = joint_holders_.find(parent.node, worth, most_joint_entries,
-                                               JointHolderFinder::most_holders_told);
+            parent.joint = joint_holders_.find(parent.node, worth, most_joint_entries);
             std::unordered_set<NodeId> together;
             for (const JointHolders& joint : parent.joint)
                 together.insert(joint.members.begin(), joint.members.end());
@@ -333,8 +332,7 @@ KeptDominators find_tree(const RetainedLookup& retained, const DominatorsQuery& 
     shared.node = graph.root();
     shared.retained = found.loose;
     shared.joint = joint_holders.find(graph.root(), std::max<std::uint64_t>(query.least, found.loose / 50),
-                                      query.limit == 0 ? most_shared_entries : query.limit,
-                                      JointHolderFinder::most_holders_told);
+                                      query.limit == 0 ? most_shared_entries : query.limit);
     shared.folded = count_shared;
     shared.folded_retained = found.loose;
     for (const JointHolders& joint : shared.joint) {

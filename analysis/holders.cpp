@@ -126,8 +126,7 @@ private:
 
     /// A module's or a class's own dict: that it keeps the variables tells nobody anything.
     bool is_plumbing(ObjectId object) const {
-        return graph_.structural().contains(columns().address_of(object)) ||
-               labels_.class_with_dict(object) != no_type;
+        return graph_.is_structural(object) || labels_.class_with_dict(object) != no_type;
     }
 
     /// By row: about what it retains, if what single objects retain is known; else its memory. (Objects of a
@@ -140,16 +139,9 @@ private:
         if (!sizes) return weights;
         const RetainedLookup retained(graph_, *sizes);
         const std::uint64_t all = retained.memory(graph_.root());
-        std::vector<bool> structural(graph_.object_count());
-        for (const Address address : graph_.structural().listed)
-            if (const ObjectId object = columns().find(address); object != no_object)
-                structural[object] = true;
         for (ObjectId object{0}; object < graph_.object_count(); ++object) {
             const std::int32_t row = row_of_object[object];
-            if (row < 0 || structural[object]) continue;
-            if (columns().types.is(columns().type_of(object), KnownType::dict) &&
-                labels_.class_with_dict(object) != no_type)
-                continue;
+            if (row < 0 || is_plumbing(object)) continue;
             std::uint64_t& weight = weights[static_cast<std::size_t>(row)];
             weight += std::min(retained.memory(object), all - std::min(all, weight));
         }

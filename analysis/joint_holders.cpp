@@ -128,9 +128,8 @@ JointHolderFinder::JointHolderFinder(const RetainedLookup& retained)
       numbers_(graph_.node_count(), no_number),
       open_(graph_.node_count(), 0) {}
 
-std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t least, std::size_t most,
-                                                  std::size_t most_holders) {
-    std::vector<JointHolders> result = below(node, least, most, most_holders);
+std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t least, std::size_t most) {
+    std::vector<JointHolders> result = below(node, least, most);
     // A module's variables hang below its dict.
     std::vector<NodeId> inner{node};
     for (std::size_t i = 0; i < inner.size() && node != graph_.root(); ++i) {
@@ -143,8 +142,7 @@ std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t lea
             });
         for (const NodeId child : shown_as_one) {
             inner.push_back(child);
-            for (JointHolders& joint : below(child, least, most, most_holders))
-                result.push_back(std::move(joint));
+            for (JointHolders& joint : below(child, least, most)) result.push_back(std::move(joint));
         }
     }
     std::stable_sort(result.begin(), result.end(),
@@ -153,15 +151,14 @@ std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t lea
     return result;
 }
 
-std::vector<JointHolders> JointHolderFinder::below(NodeId node, std::uint64_t least, std::size_t most,
-                                                   std::size_t most_holders) {
+std::vector<JointHolders> JointHolderFinder::below(NodeId node, std::uint64_t least, std::size_t most) {
     gather_joint_children(node);
     std::uint64_t together = 0;
     for (const NodeId child : children_) together += retained_.memory(child);
     std::vector<JointHolders> result;
     if (together >= least && !children_.empty()) {
         gather_holders(node);
-        result = rows(node, least, most, most_holders);
+        result = rows(node, least, most);
     }
     for (const NodeId child : children_) numbers_[child] = no_number;
     return result;
@@ -239,12 +236,9 @@ std::vector<JointHolderFinder::Part> JointHolderFinder::parts() const {
     return result;
 }
 
-std::vector<JointHolders> JointHolderFinder::rows(NodeId node, std::uint64_t least, std::size_t most,
-                                                  std::size_t most_holders) {
+std::vector<JointHolders> JointHolderFinder::rows(NodeId node, std::uint64_t least, std::size_t most) {
     std::vector<Part> found = parts();
-    std::erase_if(found, [&](const Part& part) {
-        return part.memory < least || sets_.nodes(part.by).size() > most_holders;
-    });
+    std::erase_if(found, [&](const Part& part) { return part.memory < least; });
     std::stable_sort(found.begin(), found.end(), [&](const Part& a, const Part& b) {
         return std::tie(b.memory, sets_.nodes(a.by), a.type) < std::tie(a.memory, sets_.nodes(b.by), b.type);
     });

@@ -62,10 +62,9 @@ public:
 
     /// What several children of `node`, or of a module or dict that is shown as one with it, hold together:
     /// at most `most` entries of at least `least` bytes, those of the largest sums, each of one type and with at
-    /// most `most_holders` (up to 64). Some 30 to 100 ns for each object that `node` dominates, where its children
+    /// most `most_holders_told`. Some 30 to 100 ns for each object that `node` dominates, where its children
     /// have that much together, else for each child.
-    std::vector<JointHolders> find(NodeId node, std::uint64_t least, std::size_t most,
-                                   std::size_t most_holders = 8);
+    std::vector<JointHolders> find(NodeId node, std::uint64_t least, std::size_t most);
 
 private:
     struct Part;
@@ -90,14 +89,12 @@ private:
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unions_;
     };
 
-    std::vector<JointHolders> below(NodeId node, std::uint64_t least, std::size_t most,
-                                    std::size_t most_holders);
+    std::vector<JointHolders> below(NodeId node, std::uint64_t least, std::size_t most);
     void gather_joint_children(NodeId node);
     void gather_holders(NodeId node);
     void pass_on(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& between);
     std::vector<Part> parts() const;
-    std::vector<JointHolders> rows(NodeId node, std::uint64_t least, std::size_t most,
-                                   std::size_t most_holders);
+    std::vector<JointHolders> rows(NodeId node, std::uint64_t least, std::size_t most);
     JointHolders row(NodeId node, const std::vector<NodeId>& holders, const Part& part);
     std::uint64_t retained_together(NodeId node, const std::vector<NodeId>& holders);
 

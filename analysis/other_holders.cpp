@@ -135,14 +135,10 @@ OtherHolders::OtherHolders(const HeapGraph& graph, const RetainedSizes& sizes, H
 /// Modules, their globals and classes are left out: they stay, whoever else refers to them.
 void OtherHolders::want_what_passes_on(const std::vector<bool>& wanted) {
     looked_at_ = wanted;
-    std::vector<bool> structural(graph_.object_count(), false);
-    for (const Address address : graph_.structural().listed)
-        if (const ObjectId object = graph_.columns().find(address); object != no_object)
-            structural[object] = true;
     const std::vector<NodeId>& order = labels_.paths().order();
     for (std::size_t i = order.size(); i-- > 0;) {
         const ObjectId object = HeapGraph::object_of(order[i]);
-        if (structural[object]) looked_at_[object] = false;
+        if (graph_.is_structural(object)) looked_at_[object] = false;
         const ObjectId above = labels_.paths().previous(object);
         if (looked_at_[object] && above != no_object && labels_.passes_on(above)) looked_at_[above] = true;
     }

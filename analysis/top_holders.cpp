@@ -111,8 +111,8 @@ private:
                 continue;
             }
             // Most of it may be held by several of its children together; then these are meant.
-            std::vector<JointHolders> joint = joint_holders_.find(
-                at, static_cast<std::uint64_t>(most_of * whole) + 1, 1, JointHolderFinder::most_holders_told);
+            std::vector<JointHolders> joint =
+                joint_holders_.find(at, static_cast<std::uint64_t>(most_of * whole) + 1, 1);
             if (!joint.empty()) return add(at, std::move(joint.front()));
             break;
         }
@@ -183,8 +183,7 @@ private:
     std::uint64_t add_joint(NodeId node, std::uint64_t rest) {
         std::uint64_t together = 0;
         if (rest < least_) return together;
-        for (JointHolders& joint :
-             joint_holders_.find(node, least_, 3, JointHolderFinder::most_holders_told)) {
+        for (JointHolders& joint : joint_holders_.find(node, least_, 3)) {
             together += joint.joint;
             add(node, std::move(joint));
         }
@@ -198,8 +197,7 @@ private:
             if (is_large(object) && !is_interned_table(object)) go_down(object);
         }
         if (loose < least_) return;
-        for (JointHolders& joint :
-             joint_holders_.find(graph_.root(), least_, 3, JointHolderFinder::most_holders_told))
+        for (JointHolders& joint : joint_holders_.find(graph_.root(), least_, 3))
             if (joint.count > 1) add(graph_.root(), std::move(joint));
     }
 

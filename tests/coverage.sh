@@ -7,8 +7,7 @@
 # floor is a failure. The floors are one below what was reached, for compilers differ in what they take for a line: raise them when you
 # add tests, and say why if one must fall. (Of analysis, elf and reading much that came last is tested on real cores alone, which this does
 # not count: answers that are kept, native calls and the expressions of unwind tables beside gdb's, tensors beside torch's. What of snapshot
-# has types' own code run is in a child process, which ends without counting. Values are tested on real
-# cores: real/values.py.)
+# has types' own code run is in a child process, which ends without counting. Values are tested on real cores: real/values.py.)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath "${1:-build/checks}")

@@ -83,6 +83,8 @@ public:
         return source_position < first_unreachable_ || target_position >= first_unreachable_;
     }
     bool follows(ObjectId source, ObjectId target) const { return follows(node_of(source), node_of(target)); }
+    /// Whether it is one of StructuralTargets::listed.
+    bool is_structural(ObjectId object) const { return is_structural(node_of(object)); }
     /// Everything the virtual root reaches; that includes every object, below a group.
     const Preorder& preorder() const { return preorder_; }
     /// The edges that are followed, by position: made when first asked for, and kept for the next who asks.

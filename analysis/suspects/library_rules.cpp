@@ -4,6 +4,7 @@
 #include "analysis/suspects/rules.h"
 
 #include <algorithm>
+#include <array>
 
 namespace heapsift {
 namespace {
@@ -11,38 +12,48 @@ namespace {
 /// Kept by a library under an attribute, a variable or a class of its own.
 struct Known {
     const char* on_path;  // an instance of this, or this class itself, is on the path; null: not asked
-    const char* step;     // a written step of this name is on the path; null: not asked
-    const char* holds;    // what is held derives from this; null: not asked
+    std::array<const char*, 3>
+        steps;          // a written step of one of these names is on the path; all null: not asked
+    const char* holds;  // what is held derives from this; null: not asked
     const char* words;
     const char* fix;
 };
 
 constexpr Known known[] = {
-    {"matplotlib._pylab_helpers.Gcf", "figs", nullptr, "figures that pyplot keeps until they are closed",
+    {"matplotlib._pylab_helpers.Gcf",
+     {"figs"},
+     nullptr,
+     "figures that pyplot keeps until they are closed",
      "plt.close(figure) once it is drawn"},
-    {"django.db.backends.base.base.BaseDatabaseWrapper", "queries_log", nullptr,
+    {"django.db.backends.base.base.BaseDatabaseWrapper",
+     {"queries_log"},
+     nullptr,
      "django.db.connection.queries: every statement of SQL, kept with settings.DEBUG or force_debug_cursor",
      "set DEBUG = False, or call django.db.reset_queries()"},
-    {"sqlalchemy.orm.session.Session", "identity_map", nullptr,
-     "a Session that keeps what it has loaded or changed", "close the session after each unit of work"},
-    {"sqlalchemy.orm.session.Session", "_transaction", nullptr,
-     "a Session that keeps what it has loaded or changed", "close the session after each unit of work"},
-    {"sqlalchemy.orm.session.Session", "_deleted", nullptr,
-     "a Session that keeps what it has loaded or changed", "close the session after each unit of work"},
-    {"sqlalchemy.orm.identity.WeakInstanceDict", nullptr, nullptr,
+    {"sqlalchemy.orm.session.Session",
+     {"identity_map", "_transaction", "_deleted"},
+     nullptr,
+     "a Session that keeps what it has loaded or changed",
+     "close the session after each unit of work"},
+    {"sqlalchemy.orm.identity.WeakInstanceDict",
+     {},
+     nullptr,
      "the identity map of a Session: what it has loaded or changed",
      "close the session after each unit of work"},
-    {nullptr, nullptr, "unittest.case.TestCase",
+    {nullptr,
+     {},
+     "unittest.case.TestCase",
      "test cases that keep their attributes until the whole suite has run",
      "del self.x in tearDown, or addCleanup"},
-    {"weakref.finalize", nullptr, nullptr,
+    {"weakref.finalize",
+     {},
+     nullptr,
      "arguments of weakref.finalize, kept until the watched object goes",
      "pass it only what it needs: not the object itself, nor a bound method of it"},
-    {"unittest.mock.Base", "_mock_mock_calls", nullptr, "a mock that records every call with its arguments",
-     "mock.reset_mock(), or a new mock for each test"},
-    {"unittest.mock.Base", "_mock_call_args_list", nullptr,
-     "a mock that records every call with its arguments", "mock.reset_mock(), or a new mock for each test"},
-    {"unittest.mock.Base", "_mock_method_calls", nullptr, "a mock that records every call with its arguments",
+    {"unittest.mock.Base",
+     {"_mock_mock_calls", "_mock_call_args_list", "_mock_method_calls"},
+     nullptr,
+     "a mock that records every call with its arguments",
      "mock.reset_mock(), or a new mock for each test"},
 };
 
@@ -66,6 +77,11 @@ bool is_step(const Scene& scene, std::string_view name) {
                                                                     holder.joint->expressions.end(), is_on));
 }
 
+bool is_any_step(const Scene& scene, const Known& row) {
+    return !row.steps[0] || std::any_of(row.steps.begin(), row.steps.end(),
+                                        [&](const char* name) { return name && is_step(scene, name); });
+}
+
 bool is_loaded(const Scene& scene, std::string_view module) {
     const auto& modules = scene.heap().snapshot().roots->modules();
     return std::any_of(modules.begin(), modules.end(),
@@ -74,7 +90,7 @@ bool is_loaded(const Scene& scene, std::string_view module) {
 
 std::optional<Cause> known_library(const Scene& scene) {
     for (const Known& one : known)
-        if ((!one.on_path || is_on_path(scene, one.on_path)) && (!one.step || is_step(scene, one.step)) &&
+        if ((!one.on_path || is_on_path(scene, one.on_path)) && is_any_step(scene, one) &&
             (!one.holds || scene.holds({one.holds})))
             return Cause{.kind = {}, .words = words(one.words), .fix = one.fix};
     return std::nullopt;

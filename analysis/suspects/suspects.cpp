@@ -197,10 +197,11 @@ private:
     void drop_what_others_say() {
         std::vector<std::uint64_t> below(found_.size());
         std::vector<bool> dropped(found_.size());
-        for (std::size_t i = 0; i < found_.size(); ++i)
-            for (std::size_t j = 0; j < found_.size(); ++j)
-                if (i != j && is_worth_a_row(found_[j]) && hangs_below(found_[j], found_[i]))
-                    below[i] += found_[j].bytes;
+        for (std::size_t j = 0; j < found_.size(); ++j) {
+            if (!is_worth_a_row(found_[j])) continue;
+            for (std::size_t i = 0; i < found_.size(); ++i)
+                if (i != j && hangs_below(found_[j], found_[i])) below[i] += found_[j].bytes;
+        }
         for (std::size_t i = 0; i < found_.size(); ++i) dropped[i] = below[i] * 2 >= found_[i].bytes;
         for (std::size_t j = 0; j < found_.size(); ++j)
             for (std::size_t i = 0; i < found_.size(); ++i)
