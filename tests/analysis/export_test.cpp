@@ -14,7 +14,7 @@ using namespace heapsift::test;
 
 namespace {
 
-constexpr std::uint64_t memory_start = 0x10000;
+constexpr std::uint64_t export_start = 0x10000;
 
 /// Words of memory, and the layout of 3.11.
 struct Memory {
@@ -23,13 +23,13 @@ struct Memory {
 
     template <class T>
     void put(std::uint64_t at, T value) {
-        put_at(bytes, at - memory_start, value);
+        put_at(bytes, at - export_start, value);
     }
     std::string core() const {
         return CoreWriter()
             .thread(100, 0)
             .process(100, "python3", "python3")
-            .load(memory_start, bytes)
+            .load(export_start, bytes)
             .bytes();
     }
 };
@@ -38,7 +38,7 @@ struct Memory {
 struct Collector : Memory {
     Collector() {
         PythonInterpreter interpreter;
-        interpreter.gc = Address(memory_start);
+        interpreter.gc = Address(export_start);
         heap.layout = layout;
         heap.interpreters = {interpreter};
         for (std::uint64_t i = 0; i < objects; ++i)
@@ -46,11 +46,11 @@ struct Collector : Memory {
         for (std::uint64_t generation = 0; generation < 3; ++generation) link(head(generation), {});
         link(frozen(), {});
     }
-    static std::uint64_t object(std::uint64_t i) { return memory_start + 0x400 + 0x100 * i; }
+    static std::uint64_t object(std::uint64_t i) { return export_start + 0x400 + 0x100 * i; }
     std::uint64_t head(std::uint64_t generation) const {
-        return memory_start + *layout.gc_state.generations + generation * *layout.gc_generation.size;
+        return export_start + *layout.gc_state.generations + generation * *layout.gc_generation.size;
     }
-    std::uint64_t frozen() const { return memory_start + *layout.gc_state.permanent_generation; }
+    std::uint64_t frozen() const { return export_start + *layout.gc_state.permanent_generation; }
 
     /// The low bits are flags of the collector; they are set here.
     void link(std::uint64_t head, const std::vector<std::uint64_t>& numbers) {

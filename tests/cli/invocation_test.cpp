@@ -14,11 +14,11 @@ using heapsift::test::TemporaryDirectory;
 
 namespace {
 
-struct Complaint {
+struct Refusal {
     std::string code, message, hint;
 };
 
-Complaint complaint(const std::vector<std::string>& arguments) {
+Refusal refusal(const std::vector<std::string>& arguments) {
     try {
         Invocation(arguments, run_program).run();
     } catch (const Error& error) {
@@ -32,39 +32,39 @@ Complaint complaint(const std::vector<std::string>& arguments) {
 }  // namespace
 
 TEST_CASE("command line: unknown options get the nearest one", "[cli][invocation]") {
-    CHECK(complaint({"types", "--limt", "3"}).hint == "did you mean --limit");
-    CHECK(complaint({"types", "-json"}).hint == "did you mean --json");
-    CHECK(complaint({"types", "-limit=3"}).code == "unknown-option");
-    CHECK(complaint({"types", "-j", "0"}).code == "bad-option");
-    CHECK(complaint({"types", "-jx"}).code == "bad-option");
-    CHECK(complaint({"--nonsense"}).code == "unknown-option");
-    CHECK(complaint({"types", "--where", "size>1"}).message == "--where: types has no such option");
-    CHECK_THAT(complaint({"types", "--top", "types"}).hint, ContainsSubstring("heapsift CORE --top types"));
+    CHECK(refusal({"types", "--limt", "3"}).hint == "did you mean --limit");
+    CHECK(refusal({"types", "-json"}).hint == "did you mean --json");
+    CHECK(refusal({"types", "-limit=3"}).code == "unknown-option");
+    CHECK(refusal({"types", "-j", "0"}).code == "bad-option");
+    CHECK(refusal({"types", "-jx"}).code == "bad-option");
+    CHECK(refusal({"--nonsense"}).code == "unknown-option");
+    CHECK(refusal({"types", "--where", "size>1"}).message == "--where: types has no such option");
+    CHECK_THAT(refusal({"types", "--top", "types"}).hint, ContainsSubstring("heapsift CORE --top types"));
 }
 
 TEST_CASE("command line: values that are missing, too many, or wrong", "[cli][invocation]") {
-    CHECK(complaint({"types", "-n"}).code == "missing-value");
-    CHECK(complaint({"types", "--core="}).code == "missing-value");
-    CHECK(complaint({"types", "--core", "--json"}).code == "missing-value");
-    CHECK(complaint({"types", "--json=1"}).code == "unexpected-value");
-    CHECK(complaint({"types", "-n", "-5"}).code == "bad-option");
-    CHECK(complaint({"types", "-n", "many"}).code == "bad-option");
-    CHECK(complaint({"types", "--format", "yaml"}).hint == "choose text, json, jsonl, csv");
-    CHECK(complaint({"types", "--sort", "weight"}).code == "bad-option");
-    CHECK(complaint({"objects", "--where", "size"}).code == "bad-where");
+    CHECK(refusal({"types", "-n"}).code == "missing-value");
+    CHECK(refusal({"types", "--core="}).code == "missing-value");
+    CHECK(refusal({"types", "--core", "--json"}).code == "missing-value");
+    CHECK(refusal({"types", "--json=1"}).code == "unexpected-value");
+    CHECK(refusal({"types", "-n", "-5"}).code == "bad-option");
+    CHECK(refusal({"types", "-n", "many"}).code == "bad-option");
+    CHECK(refusal({"types", "--format", "yaml"}).hint == "choose text, json, jsonl, csv");
+    CHECK(refusal({"types", "--sort", "weight"}).code == "bad-option");
+    CHECK(refusal({"objects", "--where", "size"}).code == "bad-where");
 }
 
 TEST_CASE("command line: a table that is not built is not promised", "[cli][invocation]") {
-    CHECK(complaint({"--top", "native"}).code == "not-built");
-    CHECK(complaint({"--top", "typos"}).code == "bad-option");
+    CHECK(refusal({"--top", "native"}).code == "not-built");
+    CHECK(refusal({"--top", "typos"}).code == "bad-option");
 }
 
 TEST_CASE("command line: csv is for tables", "[cli][invocation]") {
-    CHECK(complaint({"show", "0x10", "--format", "csv"}).code == "not-a-table");
-    CHECK(complaint({"doctor", "--format", "csv"}).code == "not-a-table");
-    CHECK(complaint({"gc", "--format", "csv"}).hint == "add --list, or use --json");
-    CHECK(complaint({"why", "0x1000", "--format", "csv"}).code == "not-a-table");
-    CHECK(complaint({"cycles", "--id", "1", "--format", "csv"}).code == "not-a-table");
+    CHECK(refusal({"show", "0x10", "--format", "csv"}).code == "not-a-table");
+    CHECK(refusal({"doctor", "--format", "csv"}).code == "not-a-table");
+    CHECK(refusal({"gc", "--format", "csv"}).hint == "add --list, or use --json");
+    CHECK(refusal({"why", "0x1000", "--format", "csv"}).code == "not-a-table");
+    CHECK(refusal({"cycles", "--id", "1", "--format", "csv"}).code == "not-a-table");
 }
 
 TEST_CASE("command line: each command takes each format, or says that it is no table", "[cli][invocation]") {
@@ -91,8 +91,8 @@ TEST_CASE("command line: each command takes each format, or says that it is no t
 
 TEST_CASE("command line: an address is needed, and is checked before the core is opened",
           "[cli][invocation]") {
-    CHECK(complaint({"show"}).code == "no-address");
-    CHECK(complaint({"show", "app.CACHE['x'"}).code == "bad-address");
+    CHECK(refusal({"show"}).code == "no-address");
+    CHECK(refusal({"show", "app.CACHE['x'"}).code == "bad-address");
 }
 
 TEST_CASE("command line: export knows its format, and where not to write", "[cli][invocation][export]") {
@@ -100,14 +100,14 @@ TEST_CASE("command line: export knows its format, and where not to write", "[cli
     const std::string there = directory.write("heap.db", "old"), core = directory.write("core.1", "bytes");
     const auto code = [&](std::vector<std::string> arguments) {
         arguments.insert(arguments.begin(), {"export", "--core", core});
-        return complaint(arguments).code;
+        return refusal(arguments).code;
     };
     CHECK(code({}) == "no-output");
     CHECK(code({"-o", "heap.csv"}) == "unknown-ending");
-    CHECK(complaint({"export", "--core", core, "-o", "heap"}).hint ==
+    CHECK(refusal({"export", "--core", core, "-o", "heap"}).hint ==
           "end it in .db, .jsonl, .heapsnapshot, .folded, .dot, or add --format "
           "db|jsonl|heapsnapshot|folded|dot");
-    CHECK(complaint({"export", "-o", "x", "--format", "csv"}).hint ==
+    CHECK(refusal({"export", "-o", "x", "--format", "csv"}).hint ==
           "choose db, jsonl, heapsnapshot, folded, dot");
     CHECK(code({"-o", there}) == "output-exists");
     CHECK(code({"-o", core, "--format", "db", "-f"}) == "output-is-core");
@@ -118,11 +118,11 @@ TEST_CASE("command line: export knows its format, and where not to write", "[cli
 }
 
 TEST_CASE("command line: two cores, two formats", "[cli][invocation]") {
-    CHECK(complaint({"types", "--core", "a", "--core=b"}).code == "two-cores");
-    CHECK(complaint({"types", "--core", "a", "--core=b"}).message == "two cores given, a and b");
+    CHECK(refusal({"types", "--core", "a", "--core=b"}).code == "two-cores");
+    CHECK(refusal({"types", "--core", "a", "--core=b"}).message == "two cores given, a and b");
     for (const char* format : {"text", "jsonl", "csv"}) {
-        CHECK(complaint({"types", "--json", "--format", format}).code == "two-formats");
-        CHECK(complaint({"types", "--format", format, "--json"}).code == "two-formats");
+        CHECK(refusal({"types", "--json", "--format", format}).code == "two-formats");
+        CHECK(refusal({"types", "--format", format, "--json"}).code == "two-formats");
     }
 }
 
@@ -131,39 +131,38 @@ TEST_CASE("command line: files and directories that are not there, or are someth
     const TemporaryDirectory directory;
     const std::string file = directory.write("file", "bytes"), nothing = directory.path() + "/no thing";
     for (const char* option : {"--executable", "--sysroot", "--debug-dir"}) {
-        const Complaint missing = complaint({"types", "--core", file, option, nothing});
+        const Refusal missing = refusal({"types", "--core", file, option, nothing});
         CHECK(missing.code == "no-such-file");
         CHECK_THAT(missing.message, ContainsSubstring(std::string(option) + " '" + nothing + "': no such "));
     }
-    CHECK(complaint({"types", "--core", file, "--sysroot", file}).code == "not-a-directory");
-    CHECK(complaint({"types", "--core", file, "--debug-dir", file}).code == "not-a-directory");
-    CHECK(complaint({"types", "--core", file, "--executable", directory.path()}).code ==
-          "not-a-regular-file");
+    CHECK(refusal({"types", "--core", file, "--sysroot", file}).code == "not-a-directory");
+    CHECK(refusal({"types", "--core", file, "--debug-dir", file}).code == "not-a-directory");
+    CHECK(refusal({"types", "--core", file, "--executable", directory.path()}).code == "not-a-regular-file");
 }
 
 TEST_CASE("command line: --help does not hide what is wrong", "[cli][invocation]") {
-    CHECK(complaint({"types", "--help", "extra"}).code == "no-such-file");
-    CHECK(complaint({"--help", "typs"}).code == "unknown-command");
-    CHECK(complaint({"types", "--help", "--limt"}).code == "unknown-option");
-    CHECK(complaint({"help", "types", "objects"}).code == "unexpected-word");
+    CHECK(refusal({"types", "--help", "extra"}).code == "no-such-file");
+    CHECK(refusal({"--help", "typs"}).code == "unknown-command");
+    CHECK(refusal({"types", "--help", "--limt"}).code == "unknown-option");
+    CHECK(refusal({"help", "types", "objects"}).code == "unexpected-word");
 }
 
 TEST_CASE("command line: three dashes are no option; what counts once is refused twice",
           "[cli][invocation]") {
-    CHECK(complaint({"types", "---limit=5"}).code == "unknown-option");
-    const auto twice = complaint({"export", "-o", "a.db", "--output=b.db"});
+    CHECK(refusal({"types", "---limit=5"}).code == "unknown-option");
+    const auto twice = refusal({"export", "-o", "a.db", "--output=b.db"});
     CHECK(twice.code == "bad-option");
     CHECK(twice.message == "--output is given twice");
-    CHECK(complaint({"why", "0x10", "--paths", "0"}).message ==
+    CHECK(refusal({"why", "0x10", "--paths", "0"}).message ==
           "--paths 0: a number from 1 to 10000 is needed");
-    CHECK(complaint({"why", "0x10", "--paths", "10001"}).message ==
+    CHECK(refusal({"why", "0x10", "--paths", "10001"}).message ==
           "--paths 10001: a number from 1 to 10000 is needed");
-    CHECK(complaint({"why", "0x10", "--exclude", "frame,,weak"}).code == "bad-exclude");
+    CHECK(refusal({"why", "0x10", "--exclude", "frame,,weak"}).code == "bad-exclude");
 }
 
 TEST_CASE("command line: unknown help", "[cli][invocation]") {
-    CHECK(complaint({"help", "captur"}).hint == "did you mean: heapsift help capture");
-    CHECK(complaint({"help", "nothing"}).code == "no-such-topic");
+    CHECK(refusal({"help", "captur"}).hint == "did you mean: heapsift help capture");
+    CHECK(refusal({"help", "nothing"}).code == "no-such-topic");
 }
 
 TEST_CASE("help: every command is listed with what it takes, every topic has its text", "[cli][help]") {

@@ -24,11 +24,11 @@ Words read(const std::vector<std::string>& words, const std::set<std::string>& f
                               [&](const std::string& path) { return files.contains(path); }});
 }
 
-struct Complaint {
+struct Objection {
     std::string code, message, hint;
 };
 
-Complaint complaint(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"},
+Objection objection(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"},
                     bool core_given = false) {
     try {
         read(words, files, core_given);
@@ -93,9 +93,9 @@ TEST_CASE("words: an expression is the address, beside the core and without one"
     // a folder is named like the package in it
     CHECK(read({"show", "core.1", "app"}, {"core.1", "app"}).address == "app");
     CHECK(read({"show", "core1", "core.1"}).address == "core1");
-    CHECK(complaint({"show", "dump.core"}).code == "no-such-file");
-    CHECK(complaint({"show", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
-    CHECK(complaint({"app.CACHE['k']", "core.1"}).hint ==
+    CHECK(objection({"show", "dump.core"}).code == "no-such-file");
+    CHECK(objection({"show", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
+    CHECK(objection({"app.CACHE['k']", "core.1"}).hint ==
           "did you mean: heapsift show \"app.CACHE['k']\" core.1");
 }
 
@@ -117,48 +117,48 @@ TEST_CASE("words: a command's name wins over a file of that name, and says so", 
 
 TEST_CASE("words: with --core no word is taken for a file", "[cli][words]") {
     CHECK(read({"show", "0x10"}, {"0x10"}, true).address == "0x10");
-    CHECK(complaint({"core.1"}, {"core.1"}, true).code == "unknown-command");
-    CHECK(complaint({"types", "core.1"}, {"core.1"}, true).code == "unexpected-word");
+    CHECK(objection({"core.1"}, {"core.1"}, true).code == "unknown-command");
+    CHECK(objection({"types", "core.1"}, {"core.1"}, true).code == "unexpected-word");
 }
 
 TEST_CASE("words: none at all", "[cli][words]") { CHECK(read({}).command.empty()); }
 
 TEST_CASE("words: help takes one word, whatever it is", "[cli][words]") {
     CHECK(read({"help", "core.1"}).topics == std::vector<std::string>{"core.1"});
-    CHECK(complaint({"help", "types", "show"}).code == "unexpected-word");
-    CHECK(complaint({"help", "types", "show"}).hint == "heapsift help types");
+    CHECK(objection({"help", "types", "show"}).code == "unexpected-word");
+    CHECK(objection({"help", "types", "show"}).hint == "heapsift help types");
 }
 
 TEST_CASE("words: an unknown word gets the nearest command", "[cli][words]") {
-    CHECK(complaint({"tpyes"}).hint == "did you mean: heapsift types");
-    CHECK(complaint({"core.1", "shwo"}).hint == "did you mean: heapsift show");
-    CHECK(complaint({"qqqqqq"}).hint == "heapsift --help lists the commands");
-    CHECK(complaint({"core.2"}).code == "unknown-command");
+    CHECK(objection({"tpyes"}).hint == "did you mean: heapsift types");
+    CHECK(objection({"core.1", "shwo"}).hint == "did you mean: heapsift show");
+    CHECK(objection({"qqqqqq"}).hint == "heapsift --help lists the commands");
+    CHECK(objection({"core.2"}).code == "unknown-command");
 }
 
 TEST_CASE("words: a word that fits nowhere is never dropped", "[cli][words]") {
-    CHECK(complaint({"types", "core.2"}).code == "no-such-file");
-    CHECK(complaint({"types", "core.1", "more"}).code == "unexpected-word");
-    CHECK(complaint({"show", "core.2"}).code == "no-such-file");
-    CHECK(complaint({"show", "0x10", "0x20"}).code == "unexpected-word");
-    CHECK_THAT(complaint({"show", "core2", "0x20"}).message, ContainsSubstring("core2"));
-    CHECK_THAT(complaint({"show", "foo", "0x20"}).message, ContainsSubstring("foo"));
+    CHECK(objection({"types", "core.2"}).code == "no-such-file");
+    CHECK(objection({"types", "core.1", "more"}).code == "unexpected-word");
+    CHECK(objection({"show", "core.2"}).code == "no-such-file");
+    CHECK(objection({"show", "0x10", "0x20"}).code == "unexpected-word");
+    CHECK_THAT(objection({"show", "core2", "0x20"}).message, ContainsSubstring("core2"));
+    CHECK_THAT(objection({"show", "foo", "0x20"}).message, ContainsSubstring("foo"));
 }
 
 TEST_CASE("words: a process id, a script, two cores, an address", "[cli][words]") {
-    CHECK(complaint({"4711"}).message == "4711 is a process id, and heapsift reads cores");
-    CHECK(complaint({"4711"}).hint == "gcore -o core 4711, then heapsift core.4711");
-    CHECK(complaint({"types", "4711"}).code == "process-id");
-    CHECK(complaint({"train.py"}).code == "script");
-    CHECK(complaint({"train.py"}, {"train.py"}).code == "script");
-    CHECK(complaint({"types", "./train.py"}).code == "script");
-    CHECK(complaint({"core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
-    CHECK(complaint({"types", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
-    CHECK(complaint({"0x7f31c2a4d5e0"}).hint == "did you mean: heapsift show 0x7f31c2a4d5e0");
-    CHECK(complaint({"core.1", "7f31c2a4d5e0"}).hint == "did you mean: heapsift show 7f31c2a4d5e0 core.1");
-    CHECK(complaint({"0x7f31c2a4d5e0", "core.1"}).hint ==
+    CHECK(objection({"4711"}).message == "4711 is a process id, and heapsift reads cores");
+    CHECK(objection({"4711"}).hint == "gcore -o core 4711, then heapsift core.4711");
+    CHECK(objection({"types", "4711"}).code == "process-id");
+    CHECK(objection({"train.py"}).code == "script");
+    CHECK(objection({"train.py"}, {"train.py"}).code == "script");
+    CHECK(objection({"types", "./train.py"}).code == "script");
+    CHECK(objection({"core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
+    CHECK(objection({"types", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
+    CHECK(objection({"0x7f31c2a4d5e0"}).hint == "did you mean: heapsift show 0x7f31c2a4d5e0");
+    CHECK(objection({"core.1", "7f31c2a4d5e0"}).hint == "did you mean: heapsift show 7f31c2a4d5e0 core.1");
+    CHECK(objection({"0x7f31c2a4d5e0", "core.1"}).hint ==
           "did you mean: heapsift show 0x7f31c2a4d5e0 core.1");
-    CHECK(complaint({"types", "0x7f31c2a4d5e0", "a b/core"}).hint ==
+    CHECK(objection({"types", "0x7f31c2a4d5e0", "a b/core"}).hint ==
           "did you mean: heapsift show 0x7f31c2a4d5e0 'a b/core'");
 }
 

@@ -34,9 +34,9 @@ struct GeneratorNames {
 };
 
 constexpr FrameNames frame_object_names = {".", ".f_code"};
-constexpr GeneratorNames plain_names = {".gi_code", ".gi_frame", {".gi_frame.", ".gi_code"}};
-constexpr GeneratorNames coroutine_names = {".cr_code", ".cr_frame", {".cr_frame.", ".cr_code"}};
-constexpr GeneratorNames async_generator_names = {".ag_code", ".ag_frame", {".ag_frame.", ".ag_code"}};
+constexpr GeneratorNames reached_from_generator = {".gi_code", ".gi_frame", {".gi_frame.", ".gi_code"}};
+constexpr GeneratorNames reached_from_coroutine = {".cr_code", ".cr_frame", {".cr_frame.", ".cr_code"}};
+constexpr GeneratorNames reached_from_async_generator = {".ag_code", ".ag_frame", {".ag_frame.", ".ag_code"}};
 
 struct CodeShape {
     std::uint64_t slots = 0;  // locals, cells, free variables, value stack
@@ -277,9 +277,9 @@ void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().generator;
     const bool coroutine = object.type().known == KnownType::coroutine,
                async_generator = object.type().known == KnownType::async_generator;
-    const GeneratorNames& names = coroutine         ? coroutine_names
-                                  : async_generator ? async_generator_names
-                                                    : plain_names;
+    const GeneratorNames& names = coroutine         ? reached_from_coroutine
+                                  : async_generator ? reached_from_async_generator
+                                                    : reached_from_generator;
     visit.named(object.pointer(l.gi_code), names.code);
     visit.named(object.pointer(l.gi_name), ".__name__");
     visit.named(object.pointer(l.gi_qualname), ".__qualname__");
