@@ -1,7 +1,8 @@
 // What is no pointer is not looked at, or half of a heap below 4 GiB would be held by numbers: values of str,
 // bytes, int, float, the elements of arrays; and objects that refer to nothing but objects (lists, dicts,
-// instances of classes written in Python). malloc's own state names the blocks before those that are free; it is
-// left out. Libraries that are called through ctypes leave their handles in ints (native_handles.cpp).
+// instances of classes written in Python). So is what containers no longer use: a deque leaves the address of an
+// item that it gave away in its slot. malloc's own state names the blocks before those that are free; it is left
+// out. Libraries that are called through ctypes leave their handles in ints (native_handles.cpp).
 
 #include "parsers/snapshot/native_words.h"
 
@@ -32,6 +33,7 @@ bool refers_only_to_objects(const TypeInfo& type) {
         case complex:
         case coroutine:
         case default_dict:
+        case deque:
         case dict:
         case ellipsis:
         case floating:

@@ -210,6 +210,18 @@ TEST_CASE("native blocks: an emptied list still has a block", "[snapshot][native
     CHECK(reached(blocks_of(small), 1000).empty());
 }
 
+TEST_CASE("native blocks: what a deque no longer holds is still in its block, and held by nothing",
+          "[snapshot][native]") {
+    SmallCore small;
+    const auto& layout = small.heap.layout();
+    const Address deque = small.heap.object(small.heap.c_type("collections.deque", {.basicsize = 80}));
+    const Address items = small.heap.allocate(*layout.deque_block.size), dropped = small.heap.allocate(1000);
+    small.heap.set(deque, layout.deque.leftblock, items);
+    small.heap.set(deque, layout.deque.rightblock, items);
+    small.heap.put(items + *layout.deque_block.data + 8 * 31, dropped);
+    CHECK(reached(blocks_of(small), 1000) == From{nothing});
+}
+
 TEST_CASE("native blocks: an object in a library's data that nothing refers to is no variable",
           "[snapshot][native]") {
     SmallTorch torch;  // its library
