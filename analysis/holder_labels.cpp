@@ -239,7 +239,7 @@ HolderName HolderLabeler::root_name(const Root& root) const {
     return name;
 }
 std::string HolderLabeler::root_words_short(const Root& root) const {
-    if (root.kind == RootKind::native) return "native code";
+    if (root.kind == RootKind::native) return *root.text ? root.text : "native code";
     if (root.kind == RootKind::native_unseen) return "not found";
     if (root.kind == RootKind::static_type) return "static types";
     return root_words(graph_, root);

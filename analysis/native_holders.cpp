@@ -222,6 +222,12 @@ NativeEnd NativeHolderFinder::place_of(Address word) const {
         case NativePlace::block:
             if (heap_.snapshot().native_graph.there()) end.words = "memory without a known owner";
             break;
+        case NativePlace::at_exit:
+            end.words = "a callback of atexit";
+            break;
+        case NativePlace::signal_handler:
+            end.words = "a signal handler";
+            break;
         case NativePlace::interpreter:
         case NativePlace::frame:
             break;

@@ -65,21 +65,6 @@ std::string frame_expression(const HeapGraph& graph, const Root& root) {
     return {};
 }
 
-/// ", of app.LOCAL": the threading.local, if it is a module's variable.
-std::string of_which_local(const HeapGraph& graph, const Root& root) {
-    if (root.of == no_object) return {};
-    const HeapSnapshot& columns = graph.columns();
-    const PythonHeap& python = graph.heap().python_heap();
-    for (const LoadedModule& module : graph.root_set().modules()) {
-        std::string name;
-        python.visit_dict(module.dict, [&](Address key, Address value) {
-            if (value == columns.address_of(root.of) && name.empty()) name = text_of(graph, key);
-        });
-        if (!name.empty()) return ", of " + module.name + "." + name;
-    }
-    return fmt::format(", of {} {:#x}", columns.type_info(root.of).name, columns.address_of(root.of).value);
-}
-
 /// True if its name consists of identifiers and dots, and no module before it has the same name.
 bool can_be_typed(const LoadedModule& module) {
     std::string_view rest = module.name;
@@ -177,6 +162,20 @@ std::string frame_words(const PythonFrame& frame) {
     return text;
 }
 
+std::string thread_local_name(const HeapGraph& graph, const Root& root) {
+    if (root.kind != RootKind::thread_local_ || root.of == no_object) return {};
+    const HeapSnapshot& columns = graph.columns();
+    const PythonHeap& python = graph.heap().python_heap();
+    for (const LoadedModule& module : graph.root_set().modules()) {
+        std::string name;
+        python.visit_dict(module.dict, [&](Address key, Address value) {
+            if (value == columns.address_of(root.of) && name.empty()) name = text_of(graph, key);
+        });
+        if (!name.empty()) return module.name + "." + name;
+    }
+    return fmt::format("{} {:#x}", columns.type_info(root.of).name, columns.address_of(root.of).value);
+}
+
 std::string root_words(const HeapGraph& graph, const Root& root) {
     const auto thread_words = [&] {
         const PythonThread& thread = graph.root_set().threads()[static_cast<std::size_t>(root.thread)];
@@ -191,8 +190,10 @@ std::string root_words(const HeapGraph& graph, const Root& root) {
         case RootKind::frame:
             if (root.thread < 0) break;
             return thread_words() + ", " + frame_words(graph.frame({root.thread, root.frame}));
-        case RootKind::thread_local_:
-            return "thread-local data of " + thread_words() + of_which_local(graph, root);
+        case RootKind::thread_local_: {
+            const std::string name = thread_local_name(graph, root);
+            return "thread-local data of " + thread_words() + (name.empty() ? name : ", of " + name);
+        }
         case RootKind::context:
             return "context of " + thread_words();
         case RootKind::thread:
@@ -206,6 +207,7 @@ std::string root_words(const HeapGraph& graph, const Root& root) {
         case RootKind::native_unseen:
             return "a reference that it counts and that was not found: native code, or a leak";
         case RootKind::native:
+            if (*root.text) return root.text;
             break;
     }
     std::string text = "native code";

@@ -13,7 +13,7 @@ RootNamer::RootNamer(const HeapGraph& graph) : graph_(graph), python_(graph.heap
 }
 
 std::string RootNamer::name(const Root& root) {
-    if (root.kind == RootKind::native) {
+    if (root.kind == RootKind::native && !*root.text) {
         const auto word = of_word_.find(root.word.value);
         return word != of_word_.end() ? word->second : "native code";
     }

@@ -24,6 +24,17 @@ std::string text(const PythonHeap& heap, Address str, std::size_t limit = 200) {
     return str.is_null() ? std::string() : heap.unicode_text(str, limit).value_or("");
 }
 
+/// Null if it has none.
+Address code_of_frame(const HeapReader& heap, ObjectId frame) {
+    const PythonHeap& python = heap.python_heap();
+    Address code;
+    heap.visit_references(frame, [&](const Reference& reference) {
+        if (code.is_null() && python.types().is(python.type_of(reference.target), KnownType::code))
+            code = reference.target;
+    });
+    return code;
+}
+
 }  // namespace
 
 std::string words_of(const SourcePlace& place) {
@@ -54,6 +65,11 @@ SourcePlace place_of_function(const PythonHeap& heap, Address function) {
     return place;
 }
 
+SourcePlace place_of_frame(const HeapReader& heap, ObjectId frame) {
+    const Address code = code_of_frame(heap, frame);
+    return code.is_null() ? SourcePlace() : place_of_code(heap.python_heap(), code);
+}
+
 RaisedIn where_raised(const HeapReader& heap, ObjectId exception) {
     const PythonHeap& python = heap.python_heap();
     const auto& l = python.layout().traceback;
@@ -71,11 +87,7 @@ RaisedIn where_raised(const HeapReader& heap, ObjectId exception) {
     RaisedIn raised;
     raised.frame = heap.snapshot().find(frame);
     if (raised.frame == no_object) return raised;
-    Address code;
-    heap.visit_references(raised.frame, [&](const Reference& reference) {
-        if (code.is_null() && python.types().is(python.type_of(reference.target), KnownType::code))
-            code = reference.target;
-    });
+    const Address code = code_of_frame(heap, raised.frame);
     if (code.is_null()) return raised;
     raised.place = place_of_code(python, code);
     const auto line = l.tb_lineno.present() ? python.integer<std::int32_t>(at + *l.tb_lineno) : 0;

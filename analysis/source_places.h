@@ -37,6 +37,9 @@ struct RaisedIn {
 /// Nothing known if the exception has no traceback. Cost: the traceback's entries, at most a thousand.
 RaisedIn where_raised(const HeapReader& heap, ObjectId exception);
 
+/// The function of a frame object, and the line where it is defined.
+SourcePlace place_of_frame(const HeapReader& heap, ObjectId frame);
+
 /// The names of a function's free variables, in the order of its __closure__. Not escaped; a name that cannot
 /// be read is "".
 std::vector<std::string> free_variables(const PythonHeap& heap, Address function);

@@ -65,7 +65,7 @@ private:
         if (graph_.kind(node) != NodeKind::group) return false;
         const GroupKind kind = graph_.groups()[graph_.group_of(node)].kind;
         return kind == GroupKind::module || kind == GroupKind::thread || kind == GroupKind::held ||
-               kind == GroupKind::unreachable;
+               kind == GroupKind::callbacks || kind == GroupKind::unreachable;
     }
 
     void add_many(NodeId group, std::uint64_t bytes) {
@@ -320,8 +320,11 @@ void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,
         expression = std::move(found->expression);
         const bool is_first = holder.object ? holder.object->id == object : holder.path.empty();
         if (is_first) holder.path = expressions.path(object);
-        if (root.kind == RootKind::thread_local_ && holder.root.empty())
+        if (root.kind == RootKind::thread_local_ && holder.root.empty()) {
             holder.root = root_words(graph, root);
+            holder.thread_local_name = thread_local_name(graph, root);
+        }
+        if (root.kind == RootKind::native && holder.root.empty()) holder.root = root.text;
         if (holder.object && holder.object->id == object && root.frame >= 0) {
             holder.frame = frame_words(graph.frame({root.thread, root.frame}));
             holder.call = call_words(graph.frame({root.thread, root.frame}));

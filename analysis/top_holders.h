@@ -30,8 +30,9 @@ struct TopHolder {
     std::string local;       // the local by which the call holds it, where `object` is that; not escaped
     std::string remark;      // "suspended in …"; not escaped
     std::string root;  // of a path whose expression does not say it: "thread-local data of …"; not escaped
-    std::uint64_t retained = 0;  // bytes
-    std::string content_type;    // of what it holds, by memory; empty where it holds nothing in particular
+    std::string thread_local_name;  // of thread-local data: "app.local"; not escaped
+    std::uint64_t retained = 0;     // bytes
+    std::string content_type;       // of what it holds, by memory; empty where it holds nothing in particular
     std::uint64_t content_count = 0;
 };
 

@@ -179,6 +179,12 @@ Root GroupFinder::native_root(const NativeReference& native) const {
         case NativePlace::stack:
             root.thread = thread_of_stack(native.word);
             break;
+        case NativePlace::at_exit:
+            root.text = "atexit callbacks";
+            break;
+        case NativePlace::signal_handler:
+            root.text = "signal handlers";
+            break;
         case NativePlace::module_data:
         case NativePlace::block:
             break;
@@ -189,6 +195,7 @@ Root GroupFinder::native_root(const NativeReference& native) const {
 GroupId GroupFinder::of_native(const Root& root, NativePlace place) {
     if (root.thread >= 0) return of_thread(root.thread);
     if (place == NativePlace::interpreter) return python();
+    if (root.kind == RootKind::native && *root.text) return group(GroupKind::callbacks, root.text);
     if (place != NativePlace::module_data) return native();
     const Module* const module = module_of(root.word);
     return module && of_library(*module) != no_group ? of_library(*module) : native();

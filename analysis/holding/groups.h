@@ -20,6 +20,7 @@ enum class GroupKind : std::uint8_t {
     package,     // all modules of a package in site-packages, its static types, its C variables
     python,      // Python and its library
     native,      // C code that belongs to none of these
+    callbacks,   // what the interpreter was asked to call: at exit, for a signal
     held,        // references that must exist and were not found
     immortal,    // nobody: objects that are never freed, and that nothing else reaches
     unreachable  // nothing

@@ -72,8 +72,43 @@ std::optional<Cause> partials(const Scene& scene) {
     return Cause{.kind = {}, .words = std::move(cause), .fix = "unsubscribe what is done with"};
 }
 
-constexpr Rule rules_of_callbacks[] = {
-    {"closures", closures}, {"bound-methods", bound_methods}, {"partials", partials}};
+/// atexit's and signal's own tables of callbacks.
+bool is_held_by_callbacks(const Scene& scene, std::string_view which) {
+    return scene.holder().group_kind == GroupKind::callbacks && scene.holder().group == which;
+}
+
+/// ", on_signal(), app.py:12,": the first function on the path; "" if there is none.
+std::string first_function(const Scene& scene) {
+    for (const ObjectId object : scene.path()) {
+        if (!scene.is(object, KnownType::function)) continue;
+        const SourcePlace place =
+            place_of_function(scene.python(), scene.heap().snapshot().address_of(object));
+        if (place.known()) return ", " + words_of(place) + ",";
+    }
+    return {};
+}
+
+std::optional<Cause> at_exit(const Scene& scene) {
+    if (!is_held_by_callbacks(scene, "atexit callbacks")) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words("arguments of callbacks", first_function(scene),
+                                " that atexit calls when the process ends"),
+                 .fix = "atexit.unregister what is done with, or register one function that cleans up all"};
+}
+
+std::optional<Cause> signal_handler(const Scene& scene) {
+    if (!is_held_by_callbacks(scene, "signal handlers")) return std::nullopt;
+    return Cause{
+        .kind = {},
+        .words = words("kept by a signal handler", first_function(scene), " as long as it is installed"),
+        .fix = "let the handler keep less, or signal.signal(…, signal.SIG_DFL) when it is done with"};
+}
+
+constexpr Rule rules_of_callbacks[] = {{"atexit", at_exit},
+                                       {"signal-handler", signal_handler},
+                                       {"closures", closures},
+                                       {"bound-methods", bound_methods},
+                                       {"partials", partials}};
 
 }  // namespace
 

@@ -39,8 +39,6 @@ bool is_method_of_everything(const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string first_part(const std::string& dotted) { return dotted.substr(0, dotted.find('.')); }
-
 }  // namespace
 
 std::string name_in_source(const Scene& scene) {
@@ -49,14 +47,13 @@ std::string name_in_source(const Scene& scene) {
     const HeapSnapshot& columns = scene.heap().snapshot();
     for (std::size_t back = 0; const ReferenceStep* step = scene.step(back); ++back) {
         if (step->kind != ReferenceStep::Kind::attribute || step->nameless) continue;
-        if (!scene.step(back + 1)) return step->name;  // the module's global
+        if (!scene.step(back + 1))  // the module's global
+            return scene.is_module_of_program(module) ? step->name : std::string();
         const ObjectId owner = scene.owner(back);
         if (owner == no_object) continue;
         const TypeId as_class = columns.types.find(columns.address_of(owner));
         const TypeId type = as_class == no_type ? columns.type_of(owner) : as_class;
-        if (type != no_type && columns.types[type].python_class &&
-            first_part(columns.types[type].name) == first_part(module))
-            return step->name;
+        if (scene.is_class_of_program(type)) return step->name;
     }
     return {};
 }

@@ -38,6 +38,13 @@ Shares shares_of(const Scene& scene) {
     return shares;
 }
 
+/// " of ingest()", if that frame is not the one that raised.
+std::string of_another_call(const Scene& scene, ObjectId frame, ObjectId raised) {
+    if (frame == no_object || frame == raised) return {};
+    const SourcePlace place = place_of_frame(scene.heap(), frame);
+    return place.known() ? " of " + place.function + "()" : std::string();
+}
+
 std::optional<Cause> stored_exceptions(const Scene& scene) {
     if (!scene.holds({"BaseException"})) return std::nullopt;
     MostFrequent<SourcePlace> places;
@@ -76,7 +83,9 @@ std::optional<Cause> stored_exceptions(const Scene& scene) {
     if (!part && 2 * shares.traceback < shares.all)
         return Cause{.kind = {}, .words = std::move(cause), .fix = "keep str(error), not the error"};
     if (part)
-        cause << "; each traceback keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
+        cause << "; each traceback keeps `" + part->name + "`" +
+                     of_another_call(scene, part->frame, example.frame) + " ("
+              << CauseWords::size(part->bytes) << ")";
     else
         cause << "; each keeps its traceback, with the locals of those calls";
     return Cause{.kind = {}, .words = std::move(cause), .fix = drop_frames};

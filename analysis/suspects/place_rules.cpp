@@ -17,6 +17,26 @@ std::string bound_it(const std::string& container) {
     return "remove entries that are done with, or give it a bound";
 }
 
+/// "; each app.Person keeps its `history` (48.9 KiB)": an attribute of the program's instances that has most of what
+/// is held, so that these grow, or are large; nothing if their memory is in no one attribute.
+void add_what_each_keeps(const Scene& scene, CauseWords& cause) {
+    constexpr std::uint64_t worth_a_word = 1024;
+    MostFrequent<std::string> names;
+    std::uint64_t largest = 0;
+    std::string type;
+    for (const ObjectId object : scene.sample()) {
+        if (!scene.is_class_of_program(scene.heap().snapshot().type_of(object))) return;
+        const auto part = scene.largest_part(object);
+        names.add(part && !part->is_local ? part->name : std::string(), scene.retained(object));
+        if (part && part->bytes > largest) largest = part->bytes;
+        if (type.empty()) type = scene.type_of(object);
+    }
+    const std::string* name = names.get();
+    if (!name || name->empty() || largest < worth_a_word) return;
+    cause << "; each " + short_type_name(type) + " keeps its `" + *name + "` (up to "
+          << CauseWords::size(largest) << ")";
+}
+
 std::optional<Cause> default_argument(const Scene& scene) {
     const auto& steps = scene.holder().expression.steps;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -37,9 +57,10 @@ std::optional<Cause> default_argument(const Scene& scene) {
 }
 
 std::optional<Cause> thread_local_data(const Scene& scene) {
-    if (scene.holder().root.empty()) return std::nullopt;
+    const std::string& name = scene.holder().thread_local_name;
+    if (name.empty()) return std::nullopt;
     return Cause{.kind = {},
-                 .words = words(scene.holder().root, ": kept until the thread ends"),
+                 .words = words("thread-local data of ", name, ": kept until the thread ends"),
                  .fix = "clear it at the end of each request or job"};
 }
 
@@ -49,11 +70,13 @@ std::optional<Cause> class_attribute(const Scene& scene) {
     if (container.empty() || !scene.is_class(owner)) return std::nullopt;
     const HeapSnapshot& columns = scene.heap().snapshot();
     const TypeId as_class = columns.types.find(columns.address_of(owner));
-    return Cause{
-        .kind = {},
-        .words = words("an attribute of the class ", short_type_name(type_name(columns.types, as_class)),
-                       ", shared by all instances"),
-        .fix = "make it in __init__, if each should have its own; else " + bound_it(container)};
+    CauseWords cause =
+        words("an attribute of the class ", short_type_name(type_name(columns.types, as_class)),
+              ", shared by all instances");
+    add_what_each_keeps(scene, cause);
+    return Cause{.kind = {},
+                 .words = std::move(cause),
+                 .fix = "make it in __init__, if each should have its own; else " + bound_it(container)};
 }
 
 std::optional<Cause> suspended_holder(const Scene& scene) {
@@ -88,10 +111,10 @@ std::optional<Cause> module_container(const Scene& scene) {
     if (container.empty() || scene.root().empty() || scene.holder().expression.from_address)
         return std::nullopt;
     if (scene.holder().expression.steps.size() > 1) return std::nullopt;
-    return Cause{.kind = {},
-                 .words = words(container.front() == 'O' ? "an " : "a ", container,
-                                " in a module: it lives as long as the process"),
-                 .fix = bound_it(container)};
+    CauseWords cause = words(container.front() == 'O' ? "an " : "a ", container,
+                             " in a module: it lives as long as the process");
+    add_what_each_keeps(scene, cause);
+    return Cause{.kind = {}, .words = std::move(cause), .fix = bound_it(container)};
 }
 
 std::optional<Cause> any_container(const Scene& scene) {
@@ -102,7 +125,9 @@ std::optional<Cause> any_container(const Scene& scene) {
     if (const ReferenceStep* step = scene.step();
         step && step->kind == ReferenceStep::Kind::attribute && owner != no_object && !scene.is_class(owner))
         kept += " in an object of type " + scene.type_of(owner);
-    return Cause{.kind = {}, .words = words(kept), .fix = bound_it(container)};
+    CauseWords cause = words(kept);
+    add_what_each_keeps(scene, cause);
+    return Cause{.kind = {}, .words = std::move(cause), .fix = bound_it(container)};
 }
 
 /// No holder has it alone, so letting go of one frees nothing.

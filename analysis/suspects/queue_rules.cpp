@@ -17,7 +17,14 @@ std::string attribute_text(const Scene& scene, ObjectId object,
     return {};
 }
 
-std::optional<Cause> queues(const Scene& scene) {
+/// Whether it has that attribute, and it is not None.
+bool has_value(const Scene& scene, ObjectId object, std::string_view name) {
+    const Address value = scene.attribute(object, name);
+    return !value.is_null() && !scene.is(scene.heap().snapshot().find(value), KnownType::none);
+}
+
+/// The queue of which the holder is what waits in it.
+ObjectId queue_of(const Scene& scene) {
     ObjectId queue = no_object;
     // A subclass may have containers of its own: only what these classes call so is what waits.
     const ReferenceStep* step = scene.step();
@@ -26,6 +33,11 @@ std::optional<Cause> queues(const Scene& scene) {
         if (scene.is_a(object, {"queue.Queue", "_queue.SimpleQueue", "asyncio.queues.Queue",
                                 "multiprocessing.queues.Queue", "multiprocessing.queues.SimpleQueue"}))
             queue = object;
+    return queue;
+}
+
+std::optional<Cause> queues(const Scene& scene) {
+    const ObjectId queue = queue_of(scene);
     if (queue == no_object) return std::nullopt;
     const std::string maxsize = attribute_text(scene, queue, {"maxsize", "_maxsize"});
     CauseWords cause = words("a ", scene.type_of(queue), " with ", CauseWords::count(scene.count()),
@@ -76,6 +88,12 @@ bool waits_for_nothing(const Scene& scene, ObjectId task) {
            !is_reached_weakly(scene, task);
 }
 
+/// Of a task, a coroutine or a generator: the local by which it holds most.
+std::optional<Scene::Part> largest_local(const Scene& scene, ObjectId object) {
+    auto part = scene.largest_part(object);
+    return part && part->is_local ? part : std::nullopt;
+}
+
 std::optional<Cause> tasks(const Scene& scene) {
     if (!scene.holds({"_asyncio.Task", "asyncio.tasks.Task"})) return std::nullopt;
     MostFrequent<std::string> places;
@@ -88,6 +106,8 @@ std::optional<Cause> tasks(const Scene& scene) {
     }
     CauseWords cause = words("tasks");
     if (const std::string* place = places.get(); place && !place->empty()) cause << " " + *place;
+    if (const auto part = largest_local(scene, scene.sample().front()))
+        cause << "; each keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
     if (2 * forsaken > scene.sample().size()) {
         cause << "; each waits for a future that nothing else holds, so nothing can complete it";
         return Cause{.kind = {},
@@ -96,6 +116,7 @@ std::optional<Cause> tasks(const Scene& scene) {
     }
     return Cause{.kind = {},
                  .words = std::move(cause),
+                 .general = true,  // as do those of a server at work
                  .fix = "limit how many wait at once (asyncio.Semaphore), or set a timeout"};
 }
 
@@ -113,8 +134,10 @@ std::optional<Cause> suspended(const Scene& scene) {
     CauseWords cause = words(word, " ", *place);
     if (const auto part = scene.largest_part(scene.sample().front()))
         cause << "; each keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
-    return Cause{
-        .kind = {}, .words = std::move(cause), .fix = "run them to their end, or call close() on them"};
+    return Cause{.kind = {},
+                 .words = std::move(cause),
+                 .general = true,
+                 .fix = "run them to their end, or call close() on them"};
 }
 
 std::optional<Cause> log_records(const Scene& scene) {
@@ -124,14 +147,26 @@ std::optional<Cause> log_records(const Scene& scene) {
         if (scene.is_a(object, {"logging.Handler"})) handler = object;
     const std::string capacity =
         handler == no_object ? std::string() : attribute_text(scene, handler, {"capacity"});
-    if (capacity.empty())  // no MemoryHandler: nothing flushes it
+    if (!capacity.empty())
         return Cause{.kind = {},
-                     .words = words("log records that are kept, with the arguments of each call"),
-                     .fix = "keep record.getMessage(), not the record"};
+                     .words = words("log records that a ", short_type_name(scene.type_of(handler)),
+                                    " buffers, capacity=", capacity),
+                     .fix = has_value(scene, handler, "target")
+                                ? "lower capacity or flushLevel"
+                                : "lower capacity or flushLevel, or give it a target"};
+    if (queue_of(scene) != no_object)
+        return Cause{.kind = {},
+                     .words = words("log records in a queue from which nobody takes them"),
+                     .fix = "start a logging.handlers.QueueListener on it, or give it a maxsize"};
+    std::size_t with_arguments = 0;
+    for (const ObjectId record : scene.sample()) with_arguments += has_value(scene, record, "args");
+    if (2 * with_arguments < scene.sample().size())
+        return Cause{.kind = {},
+                     .words = words("log records that are kept"),
+                     .fix = "keep only the last few: collections.deque(maxlen=…)"};
     return Cause{.kind = {},
-                 .words = words("log records that a ", short_type_name(scene.type_of(handler)),
-                                " buffers, capacity=", capacity),
-                 .fix = "lower capacity or flushLevel, or give it a target"};
+                 .words = words("log records that are kept, with the arguments of each call"),
+                 .fix = "keep record.getMessage(), not the record"};
 }
 
 constexpr Rule rules_of_queues[] = {

@@ -8,7 +8,7 @@ Cause find_cause(const Scene& scene) {
         for (const Rule& rule : family)
             if (auto cause = rule.find(scene)) {
                 cause->kind = rule.kind;
-                cause->general = rule.general;
+                cause->general = cause->general || rule.general;
                 return *std::move(cause);
             }
     return {.kind = "holder", .words = {}, .general = true, .fix = {}};

@@ -21,7 +21,7 @@ namespace heapsift {
 
 struct Rule {
     const char* kind;  // Cause::kind
-    /// Cause::kind and general are filled in by `find_cause`.
+    /// `find_cause` fills in Cause::kind, and makes it general if the rule is.
     std::optional<Cause> (*find)(const Scene& scene);
     bool general = false;  // Cause::general
 };

@@ -20,6 +20,11 @@ bool is_own_frame(const ReferenceStep& step) {
     return step.name == "gi_frame" || step.name == "cr_frame" || step.name == "ag_frame";
 }
 
+bool is_of_program(const RootSet& roots, const LoadedModule& module) {
+    return module.name == "__main__" ||
+           (!module.file.empty() && is_file_of_program(module.file, library_folder(roots)));
+}
+
 }  // namespace
 
 Scene::Scene(const RetainedLookup& retained, const TopHolder& holder)
@@ -82,10 +87,15 @@ bool Scene::is_class_of_program(TypeId type) const {
     for (std::size_t end = name.rfind('.'); end != std::string::npos && end > 0;
          end = name.rfind('.', end - 1))
         for (const LoadedModule& module : roots.modules())
-            if (std::string_view(name).substr(0, end) == module.name)
-                return module.name == "__main__" ||
-                       (!module.file.empty() && is_file_of_program(module.file, library_folder(roots)));
+            if (std::string_view(name).substr(0, end) == module.name) return is_of_program(roots, module);
     return false;
+}
+
+bool Scene::is_module_of_program(std::string_view name) const {
+    const RootSet& roots = *heap().snapshot().roots;
+    return std::any_of(roots.modules().begin(), roots.modules().end(), [&](const LoadedModule& module) {
+        return module.name == name && is_of_program(roots, module);
+    });
 }
 
 bool Scene::has_weak_references(ObjectId object) const {
@@ -143,7 +153,7 @@ std::optional<Scene::Part> Scene::largest_part(ObjectId object) const {
             step.kind == ReferenceStep::Kind::local || step.kind == ReferenceStep::Kind::cell ||
             step.kind == ReferenceStep::Kind::frame_local || step.kind == ReferenceStep::Kind::hidden_local;
         if (is_local)
-            part = Part{step.name, retained(next), true};
+            part = Part{step.name, retained(next), true, is(at, KnownType::frame) ? at : no_object};
         else if (step.kind == ReferenceStep::Kind::attribute && !step.nameless &&
                  !stands_between(step, false) && !is_dunder(step) && !is_own_frame(step) &&
                  !step.is(Field::tb_frame) && !step.is(Field::tb_next) && !step.is(Field::f_back))

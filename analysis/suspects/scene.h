@@ -37,6 +37,7 @@ public:
     bool is_class(ObjectId object) const;
     /// Whether that is a class in Python of a module of the program, not of Python's library or a package.
     bool is_class_of_program(TypeId type) const;
+    bool is_module_of_program(std::string_view name) const;
     /// Whether a weak reference leads to it: whoever has that may reach it, and what it refers to.
     bool has_weak_references(ObjectId object) const;
     /// Its type must be known (as of what `is` or `is_a` something).
@@ -69,7 +70,8 @@ public:
     struct Part {
         std::string name;  // "big_local"; not escaped
         std::uint64_t bytes = 0;
-        bool is_local = false;  // a local or free variable
+        bool is_local = false;       // a local or free variable
+        ObjectId frame = no_object;  // whose local it is, if that is an object
     };
     std::optional<Part> largest_part(ObjectId object) const;
 

@@ -57,7 +57,8 @@ private:
     /// What hangs below several groups is the program's if one of those that hold it together is.
     bool is_of_program(const TopHolder& holder) const {
         const auto is_its_own = [](GroupKind group) {
-            return group == GroupKind::module || group == GroupKind::thread || group == GroupKind::held;
+            return group == GroupKind::module || group == GroupKind::thread || group == GroupKind::held ||
+                   group == GroupKind::callbacks;
         };
         if (holder.below != no_group) return is_its_own(holder.group_kind);
         if (!holder.joint) return true;
@@ -178,10 +179,10 @@ private:
         const std::string place =
             cause.kind == std::string_view("notebook-results") ? cause.kind : place_for_a_person(scene);
         if (!place.empty()) {
-            const auto [known, is_new] = rows_.try_emplace(place, found_.size());
+            const auto [row, is_new] = rows_.try_emplace(place, found_.size());
             if (!is_new) {
-                found_[known->second].bytes += holder.retained;
-                ++found_[known->second].alike;
+                found_[row->second].bytes += holder.retained;
+                ++found_[row->second].alike;
                 return;
             }
         }
@@ -224,11 +225,13 @@ private:
     }
 
     /// The same for holders that are one thing to a person: a local of a function, in whichever thread; an
-    /// attribute, of whichever instance of a class of its own: two queues of the library are two things. Empty for
-    /// what is only itself.
+    /// thread-local attribute; an attribute, of whichever instance of a class of its own: two queues of the library
+    /// are two things. Empty for what is only itself.
     static std::string place_for_a_person(const Scene& scene) {
         const TopHolder& holder = scene.holder();
         if (!holder.local.empty()) return holder.call + " " + holder.local;
+        if (const ReferenceStep* step = scene.step(); step && !holder.thread_local_name.empty())
+            return holder.thread_local_name + notation(*step);
         const ObjectId owner = scene.owner();
         const ReferenceStep* step = scene.step();
         if (owner == no_object || !step || step->kind != ReferenceStep::Kind::attribute ||

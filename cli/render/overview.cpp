@@ -246,13 +246,35 @@ Text headline_words(const OverviewResult& result) {
     return says("{} is {}; no type of Python object has much of it.", share, headline.region);
 }
 
+namespace {
+
+/// Of a first suspect that is several holders, or that has most of the largest type.
+Text first_sentence(const OverviewResult& result, const SuspectsResult& suspects) {
+    using Kind = OverviewHeadline::Kind;
+    if (suspects.suspects.empty()) return headline_words(result);
+    const Suspect& first = suspects.suspects.front();
+    const OverviewHeadline& headline = result.headline;
+    const bool says_more = headline.kind == Kind::holder
+                               ? first.alike > 1 && first.bytes > result.holders.front().retained
+                               : (headline.kind == Kind::objects || headline.kind == Kind::array_data) &&
+                                     2 * first.bytes >= headline.bytes;
+    if (first.kind != Suspect::Kind::holder || !says_more || first.holder->says_held)
+        return headline_words(result);
+    const Text keeper = keeper_words(first, result);
+    return says("{}{} {} {} alive.", keeper, content_words(*first.holder).empty() ? "" : ",",
+                first.alike > 1 || first.holder->joint ? "keep" : "keeps",
+                part_of_it(result, first.bytes, ""));
+}
+
+}  // namespace
+
 Document render_overview(OverviewResult overview, const OverviewCore& core, const SuspectsResult& suspects) {
     const auto result = kept(std::move(overview));
     const std::shared_ptr<const TypesResult> types(result, &result->types);
     Document document{.command = "overview"};
     Datum& data = document.data;
     data["process"] = process_data(core.process, core.threads);
-    data["headline"] = headline_words(*result);
+    data["headline"] = first_sentence(*result, suspects);
     data["memory"] = memory_data(*result, core);
     data["types"] =
         entries({{"types", Datum::list_of(types->types, type_data)}, {"total", types_total_data(*types)}});
@@ -262,7 +284,7 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
     data["signature"] = core.signature;
     document.say({masthead(*result, core)});
     document.say(gap());
-    document.say(sentence(headline_words(*result).bold()));
+    document.say(sentence(first_sentence(*result, suspects).bold()));
     document.say(gap());
     if (result->headline.kind == OverviewHeadline::Kind::other_memory && result->headline.bytes > 0) {
         document.say(result->headline.region == c_code_row

@@ -113,7 +113,8 @@ Datum path_data(const WhyPath& path) {
 void say_path(const WhyPath& path, Document& document) {
     Text root = path.root_words;
     const bool foreign = path.group_kind && path.group_kind != GroupKind::thread &&
-                         path.group_kind != GroupKind::native && path.root.kind != RootKind::module;
+                         path.group_kind != GroupKind::native && path.group_kind != GroupKind::callbacks &&
+                         path.root.kind != RootKind::module;
     if (foreign) root += "  (" + path.group + ")";
     document.say(line(std::move(root).bold(), 1));
     TableBlock table = path_table();

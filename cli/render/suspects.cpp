@@ -36,37 +36,6 @@ Text pinned_holder(const ArrayHolderRow& row) {
     return says("{}, {}", how_many(row.pinned_arrays, "small slice"), place);
 }
 
-/// Who keeps it.
-Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
-    switch (suspect.kind) {
-        case Suspect::Kind::pinned:
-            return pinned_holder(*overview.pinned);
-        case Suspect::Kind::garbage:
-            return "garbage: objects that nothing reaches";
-        case Suspect::Kind::garbage_list:
-            return "gc.garbage";
-        case Suspect::Kind::native:
-            return culprit_words(*overview.culprit);
-        case Suspect::Kind::free_memory:
-            return "free memory";
-        case Suspect::Kind::holder:
-            break;
-    }
-    const TopHolder& holder = *suspect.holder;
-    Text words;
-    const Text content = content_words(holder);
-    if (suspect.alike > 1 && !holder.local.empty()) {
-        words = says("the local '{}' of {}, in {} threads", holder.local, holder.call, Count{suspect.alike});
-        if (!content.empty()) words += ", each " + content;
-    } else {
-        words = holder_words(holder);
-        if (!content.empty()) words += ", " + content;
-        if (suspect.alike > 1) words += says("; {} alike", Count{suspect.alike});
-    }
-    if (holder.group_kind == GroupKind::unreachable) words += " (garbage)";
-    return words;
-}
-
 /// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4".
 Text code_words(const Suspect& suspect) {
     Text text = "used in ";
@@ -135,6 +104,41 @@ TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& ov
 }
 
 }  // namespace
+
+Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
+    switch (suspect.kind) {
+        case Suspect::Kind::pinned:
+            return pinned_holder(*overview.pinned);
+        case Suspect::Kind::garbage:
+            return "garbage: objects that nothing reaches";
+        case Suspect::Kind::garbage_list:
+            return "gc.garbage";
+        case Suspect::Kind::native:
+            return culprit_words(*overview.culprit);
+        case Suspect::Kind::free_memory:
+            return "free memory";
+        case Suspect::Kind::holder:
+            break;
+    }
+    const TopHolder& holder = *suspect.holder;
+    Text words;
+    const Text content = content_words(holder);
+    if (suspect.alike > 1 && !holder.local.empty()) {
+        words = says("the local '{}' of {}, in {} threads", holder.local, holder.call, Count{suspect.alike});
+        if (!content.empty()) words += ", each " + content;
+    } else if (suspect.alike > 1 && !holder.thread_local_name.empty()) {
+        PathExpression expression = holder.expression;
+        expression.root = holder.thread_local_name;
+        words = says("{}, in {} threads", expression_of(expression), Count{suspect.alike});
+        if (!content.empty()) words += ", each " + content;
+    } else {
+        words = holder_words(holder);
+        if (!content.empty()) words += ", " + content;
+        if (suspect.alike > 1) words += says("; {} alike", Count{suspect.alike});
+    }
+    if (holder.group_kind == GroupKind::unreachable) words += " (garbage)";
+    return words;
+}
 
 Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview, bool with_code) {
     return Datum::list_of(result.suspects, [&](const Suspect& suspect) {

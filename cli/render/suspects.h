@@ -13,6 +13,9 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
 /// The table, and what to type next. On a short screen the last of them lose their causes first.
 void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document);
 
+/// Who keeps it: "app.CACHE, a dict of 4,000 str".
+Text keeper_words(const Suspect& suspect, const OverviewResult& overview);
+
 Document render_suspects(const SuspectsResult& result, const OverviewResult& overview);
 
 }  // namespace heapsift

@@ -14,7 +14,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t objects_a_piece = 1 << 16;
+constexpr std::size_t held_a_piece = 1 << 16;
 constexpr std::uint64_t most_of_marked = 16;  // references that were found to an object that is looked for
 
 }  // namespace
@@ -30,9 +30,9 @@ void HeldObjects::find(const std::function<std::optional<std::uint32_t>(Address 
     std::vector<std::uint64_t> unexplained;
     const std::size_t objects = objects_.addresses.size();
     in_pieces<std::vector<std::uint64_t>>(
-        piece_count(objects, objects_a_piece),
+        piece_count(objects, held_a_piece),
         [&](std::size_t piece, std::vector<std::uint64_t>& some) {
-            const auto [begin, end] = piece_of(piece, objects, objects_a_piece);
+            const auto [begin, end] = piece_of(piece, objects, held_a_piece);
             for (ObjectId object(begin); object < end; ++object) {
                 const std::uint64_t found = references_.found(object);
                 if (found >= most_of_marked) continue;

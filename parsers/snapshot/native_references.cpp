@@ -15,6 +15,7 @@
 #include "parsers/base/in_pieces.h"
 #include "parsers/elf/word_sweep.h"
 #include "parsers/memory/region_map.h"
+#include "parsers/snapshot/callback_tables.h"
 #include "parsers/snapshot/thread_stacks.h"
 
 #include <fmt/format.h>
@@ -39,7 +40,8 @@ public:
           index_(index),
           owned_(std::move(places)),
           frames_(frames),
-          stacks_(thread_stacks(core, access.allocations())) {
+          stacks_(thread_stacks(core, access.allocations())),
+          callbacks_(find_callback_tables(access)) {
         for (const PythonInterpreter& interpreter : access.heap().runtime().interpreters) {
             add_state(interpreter.address, access.heap().layout().interpreter_state.size);
             add_free_lists(interpreter.address);
@@ -160,7 +162,8 @@ private:
             for (std::uint64_t at = start; (at = set.next_in(pool.data, at, end)) + 8 <= end; at += 8) {
                 std::uint64_t word = 0;
                 std::memcpy(&word, pool.data + at, 8);
-                if (set.contains(word)) add(Address(word), pool.start + at, NativePlace::block, found);
+                if (set.contains(word))
+                    add(Address(word), pool.start + at, place_in_block(pool.start + at), found);
             }
         }
     }
@@ -172,15 +175,23 @@ private:
             return;
         }
         if (range_of(free_lists_, at)) return;
-        if (range_of(states_, at)) return add(Address(word), at, NativePlace::interpreter, found);
-        if (access_.allocations().is_static(at))
-            return add(Address(word), at, NativePlace::module_data, found);
+        const bool in_state = range_of(states_, at) != nullptr;
+        if (in_state || access_.allocations().is_static(at))
+            return add(Address(word), at,
+                       callbacks_.is_signal_handler(access_, at) ? NativePlace::signal_handler
+                       : in_state                                ? NativePlace::interpreter
+                                                                 : NativePlace::module_data,
+                       found);
         if (const AddressRange* stack = range_of(stacks_, at)) {
             if (at >= live_from_[static_cast<std::size_t>(stack - stacks_.data())])
                 add(Address(word), at, NativePlace::stack, found);
             return;
         }
-        if (in_live_block(at)) add(Address(word), at, NativePlace::block, found);
+        if (in_live_block(at)) add(Address(word), at, place_in_block(at), found);
+    }
+
+    NativePlace place_in_block(Address at) const {
+        return range_of(callbacks_.at_exit, at) ? NativePlace::at_exit : NativePlace::block;
     }
 
     bool in_live_block(Address at) const {
@@ -230,6 +241,7 @@ private:
     std::vector<Address> live_from_;  // by index in stacks_
     std::vector<AddressRange> states_;
     std::vector<AddressRange> free_lists_;
+    CallbackTables callbacks_;
     std::vector<NativeReference> found_;
 };
 
@@ -238,6 +250,8 @@ private:
 std::string native_place(const CoreFile& core, const PythonHeap& heap, const RunningFrames& frames,
                          const NativeReference& reference) {
     if (const auto name = frames.slot_name(heap, reference.word)) return *name;
+    if (reference.place == NativePlace::at_exit) return "<callback of atexit>";
+    if (reference.place == NativePlace::signal_handler) return "<signal handler>";
     for (const Module& module : core.modules())
         if (reference.word >= module.start && reference.word < module.image_end) {
             const std::string file = module.path.substr(module.path.rfind('/') + 1);
@@ -250,6 +264,9 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
             return "<frame>";
         case NativePlace::interpreter:
             return "<interpreter state>";
+        case NativePlace::at_exit:
+        case NativePlace::signal_handler:
+            break;
         case NativePlace::module_data:
             return "<module data>";
         case NativePlace::block:

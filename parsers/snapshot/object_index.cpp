@@ -10,7 +10,7 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::size_t objects_a_piece = 1 << 17;
+constexpr std::size_t indexed_a_piece = 1 << 17;
 constexpr std::uint64_t free_bytes = 256 << 20, bytes_an_object = 64;  // both together bound its memory
 
 }  // namespace
@@ -38,8 +38,8 @@ ObjectIndex::ObjectIndex(AddressView addresses) : addresses_(addresses) {
     }
     std::vector<Word> filled(words);
     const auto word_of = [](Address address) { return address.value >> word_bits; };
-    in_any_order(piece_count(addresses.size(), objects_a_piece), [&](std::size_t piece) {
-        auto [begin, end] = piece_of(piece, addresses.size(), objects_a_piece);
+    in_any_order(piece_count(addresses.size(), indexed_a_piece), [&](std::size_t piece) {
+        auto [begin, end] = piece_of(piece, addresses.size(), indexed_a_piece);
         // A word that two pieces share is filled by the first.
         const auto follows = [&](std::size_t id) {
             return id > 0 && id < addresses.size() && word_of(addresses[id - 1]) == word_of(addresses[id]);

@@ -107,7 +107,7 @@ TEST_CASE("suspects: thread-local data is kept until its thread ends", "[program
     const Suspected suspected(program);
     CHECK(suspected.kind_of(rows) == "thread-local");
     CHECK(suspected.words_of(rows) ==
-          "thread-local data of thread 100, of app.LOCAL: kept until the thread ends");
+          "thread-local data of app.LOCAL: kept until the thread ends");
     CHECK(suspected.fix_of(rows) == "clear it at the end of each request or job");
 }
 

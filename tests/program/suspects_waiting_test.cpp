@@ -205,38 +205,59 @@ TEST_CASE("suspects: what a local's attribute keeps is told by the local", "[pro
 
 TEST_CASE("suspects: log records, and the handler that buffers them", "[program][suspects]") {
     ProgramHeap program;
-    const Address record = program.class_with("LogRecord", {.module = "logging", .attributes = {"msg"}}),
-                  own_record = program.class_with("Record", {.base = record, .attributes = {"msg"}}),
+    const bool with_target = GENERATE(false, true);
+    const Address record =
+                      program.class_with("LogRecord", {.module = "logging", .attributes = {"msg", "args"}}),
+                  own_record = program.class_with("Record", {.base = record, .attributes = {"msg", "args"}}),
+                  plain_record = program.class_with("Plain", {.base = record, .attributes = {"msg"}}),
                   handler = program.class_with("Handler", {.module = "logging"}),
-                  memory_handler = program.class_with(
-                      "MemoryHandler",
-                      {.base = handler, .module = "logging.handlers", .attributes = {"buffer", "capacity"}});
+                  memory_handler =
+                      program.class_with("MemoryHandler", {.base = handler,
+                                                           .module = "logging.handlers",
+                                                           .attributes = {"buffer", "capacity", "target"}});
     const auto records = [&](Address type) {
         std::vector<Address> made;
-        for (int i = 0; i < 20; ++i) made.push_back(program.instance_with(type, {payload(program)}));
+        for (int i = 0; i < 20; ++i)
+            made.push_back(program.instance_with(
+                type,
+                type == plain_record
+                    ? std::vector<Address>{payload(program)}
+                    : std::vector<Address>{payload(program), program.heap.tuple({program.heap.integer(i)})}));
         return program.list(made);
     };
-    const Address buffer = records(record), kept = records(own_record),
-                  buffering = program.instance_with(memory_handler, {buffer, program.heap.integer(100'000)});
+    const Address buffer = records(record), kept = records(own_record), plain = records(plain_record),
+                  target = with_target ? program.instance_with(handler, {}) : program.heap.none(),
+                  buffering =
+                      program.instance_with(memory_handler, {buffer, program.heap.integer(100'000), target});
     program.module("app", "/srv/app/app.py",
-                   {{"LogRecord", record}, {"Record", own_record}, {"HANDLER", buffering}, {"KEPT", kept}});
+                   {{"LogRecord", record},
+                    {"Record", own_record},
+                    {"Plain", plain_record},
+                    {"HANDLER", buffering},
+                    {"KEPT", kept},
+                    {"PLAIN", plain}});
     const Suspected suspected(program);
     CHECK(suspected.kind_of(buffer) == "log-records");
     CHECK(suspected.words_of(buffer) == "log records that a MemoryHandler buffers, capacity=100000");
-    CHECK(suspected.fix_of(buffer) == "lower capacity or flushLevel, or give it a target");
+    CHECK(suspected.fix_of(buffer) == (with_target ? "lower capacity or flushLevel"
+                                                   : "lower capacity or flushLevel, or give it a target"));
     CHECK(suspected.kind_of(kept) == "log-records");
     CHECK(suspected.words_of(kept) == "log records that are kept, with the arguments of each call");
     CHECK(suspected.fix_of(kept) == "keep record.getMessage(), not the record");
+    CHECK(suspected.words_of(plain) == "log records that are kept");
+    CHECK(suspected.fix_of(plain) == "keep only the last few: collections.deque(maxlen=…)");
 }
 
 TEST_CASE("suspects: a handler without a capacity does not buffer what it keeps", "[program][suspects]") {
     ProgramHeap program;
-    const Address record = program.class_with("LogRecord", {.module = "logging", .attributes = {"msg"}}),
+    const Address record =
+                      program.class_with("LogRecord", {.module = "logging", .attributes = {"msg", "args"}}),
                   handler = program.class_with("Handler", {.module = "logging"}),
                   own_handler =
                       program.class_with("ListHandler", {.base = handler, .attributes = {"records"}});
     std::vector<Address> kept;
-    for (int i = 0; i < 20; ++i) kept.push_back(program.instance_with(record, {payload(program)}));
+    for (int i = 0; i < 20; ++i)
+        kept.push_back(program.instance_with(record, {payload(program), program.heap.tuple({})}));
     const Address records = program.list(kept), keeps = program.instance_with(own_handler, {records});
     program.module(
         "app", "/srv/app/app.py",
