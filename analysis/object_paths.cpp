@@ -92,7 +92,13 @@ std::string suspended_words(const HeapReader& heap, ObjectId object) {
     const TypeInfo& of = columns.types[type];
     if (is_greenlet(of)) {
         const auto frames = greenlet_frames(ObjectReader(heap.python_heap(), columns.address_of(object), of));
-        return frames.empty() ? std::string() : "suspended in " + frame_words(frames.front());
+        if (frames.empty()) return {};
+        // Of gevent's own calls, which wait for the hub, each has some.
+        const std::string library = library_folder(*columns.roots);
+        const auto of_program = std::find_if(frames.begin(), frames.end(), [&](const PythonFrame& frame) {
+            return is_file_of_program(frame.file, library);
+        });
+        return "suspended in " + frame_words(of_program == frames.end() ? frames.front() : *of_program);
     }
     if (!has_own_frame(of.known)) return {};
     const auto frame = generator_frame(heap.python_heap(), columns.address_of(object));

@@ -173,7 +173,7 @@ std::string thread_local_name(const HeapGraph& graph, const Root& root) {
         });
         if (!name.empty()) return module.name + "." + name;
     }
-    return fmt::format("{} {:#x}", columns.type_info(root.of).name, columns.address_of(root.of).value);
+    return columns.type_info(root.of).name;
 }
 
 std::string root_words(const HeapGraph& graph, const Root& root) {

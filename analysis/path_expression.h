@@ -39,7 +39,7 @@ std::string call_words(const PythonFrame& frame);
 std::string frame_words(const PythonFrame& frame);
 /// For people: "module app", "thread MainThread, func(), worker.py, now at line 41", "libfoo.so cache+0x10".
 std::string root_words(const HeapGraph& graph, const Root& root);
-/// Of thread-local data, the threading.local: "app.local", "_thread._local 0x7f…"; "" of the dict of all of them.
+/// Of thread-local data, the threading.local: "app.local", or its type; "" of the dict of all of them.
 std::string thread_local_name(const HeapGraph& graph, const Root& root);
 
 }  // namespace heapsift

@@ -291,6 +291,7 @@ void call_by_what_has_it(const RetainedLookup& retained, const ExpressionFinder&
         holder.node = retained.graph().node_of(object);
         holder.retained = retained.memory(holder.node);
         holder.has_content = true;
+        holder.content = retained.graph().columns().type_of(holder.object->id);
         holder.content_type = std::exchange(holder.object, object_row(retained.graph().heap(), object))->type;
         holder.content_count = 1;
         holder.object->retained = holder.retained;

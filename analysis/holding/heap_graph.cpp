@@ -21,6 +21,7 @@
 #include "analysis/graph/components.h"
 #include "analysis/graph/search.h"
 #include "parsers/index/index_file.h"
+#include "parsers/libraries/greenlets.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -212,17 +213,43 @@ std::vector<ObjectId> without_the_led_to(const HeapGraph& graph, const std::vect
 
 }  // namespace
 
+// A greenlet that waits is never garbage to the collector (greenlet's green_is_gc), and who will wake it may have no
+// reference to it that could be told: a timer of libev counts as one what seems to be a word on its stack. So each is
+// held by itself.
+std::vector<ObjectId> HeapGraph::waiting_greenlets() const {
+    std::vector<bool> is_one;
+    for (const TypeInfo& type : columns().types) is_one.push_back(is_greenlet(type));
+    std::vector<ObjectId> waiting;
+    if (std::find(is_one.begin(), is_one.end(), true) == is_one.end()) return waiting;
+    for (ObjectId object{0}; object < object_count_; ++object) {
+        const TypeId type = columns().type_of(object);
+        if (met(object) || type == no_type || !is_one[type]) continue;
+        const auto facts =
+            greenlet_facts({heap_.python_heap(), columns().address_of(object), columns().type_info(object)});
+        if (facts && facts->state == GreenletFacts::State::suspended) waiting.push_back(object);
+    }
+    return waiting;
+}
+
 void HeapGraph::add_held() {
     first_held_ = static_cast<std::uint32_t>(preorder_.reached());
+    std::vector<ObjectId> held = waiting_greenlets();
+    std::vector<bool> led_to(held.empty() ? 0 : node_count());
+    SearchStack stack;
+    for (const ObjectId greenlet : held)
+        search(
+            *this, node_of(greenlet), [&](NodeId node) { return led_to[node] || met(object_of(node)); },
+            [&](NodeId node) { led_to[node] = true; }, stack);
     std::vector<ObjectId> candidates;
     for (ObjectId object{0}; object < object_count_; ++object) {
-        if (met(object)) continue;
+        if (met(object) || (!led_to.empty() && led_to[node_of(object)])) continue;
         const ObjectFacts facts = heap_.facts(object);
         if (!facts.immortal && facts.refcount > static_cast<std::int64_t>(references_.found(object)))
             candidates.push_back(object);
     }
-    const std::vector<ObjectId> held =
-        without_the_led_to(*this, candidates, [&](ObjectId object) { return met(object); });
+    for (const ObjectId object :
+         without_the_led_to(*this, candidates, [&](ObjectId object) { return met(object); }))
+        held.push_back(object);
     for (const ObjectId object : held)
         roots_.push_back({{.object = object, .kind = RootKind::native_unseen}, node_of(groups_.held)});
     if (!held.empty()) hang(groups_.held, held);

@@ -153,6 +153,7 @@ private:
     void overlay_rows();
     void add_left_blocks();
     void add_held();
+    std::vector<ObjectId> waiting_greenlets() const;
     void add_immortal();
     void add_unreachable();
     void hang(GroupId group, const std::vector<ObjectId>& objects);  // below the virtual root

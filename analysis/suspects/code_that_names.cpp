@@ -47,8 +47,10 @@ std::string name_in_source(const Scene& scene) {
     const HeapSnapshot& columns = scene.heap().snapshot();
     for (std::size_t back = 0; const ReferenceStep* step = scene.step(back); ++back) {
         if (step->kind != ReferenceStep::Kind::attribute || step->nameless) continue;
-        if (!scene.step(back + 1))  // the module's global
-            return scene.is_module_of_program(module) ? step->name : std::string();
+        if (!scene.step(back + 1))  // the module's global, or thread-local
+            return scene.is_module_of_program(module) || !scene.holder().thread_local_name.empty()
+                       ? step->name
+                       : std::string();
         const ObjectId owner = scene.owner(back);
         if (owner == no_object) continue;
         const TypeId as_class = columns.types.find(columns.address_of(owner));

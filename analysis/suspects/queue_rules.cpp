@@ -3,7 +3,10 @@
 #include "analysis/object_paths.h"
 #include "analysis/suspects/rules.h"
 
+#include "parsers/libraries/greenlets.h"
+
 #include <algorithm>
+#include <functional>
 
 namespace heapsift {
 namespace {
@@ -88,27 +91,36 @@ bool waits_for_nothing(const Scene& scene, ObjectId task) {
            !is_reached_weakly(scene, task);
 }
 
-/// Of a task, a coroutine or a generator: the local by which it holds most.
-std::optional<Scene::Part> largest_local(const Scene& scene, ObjectId object) {
-    auto part = scene.largest_part(object);
-    return part && part->is_local ? part : std::nullopt;
+/// Where most of them wait, by what they keep; "" if there is no such place.
+std::string place_of_most(const Scene& scene, const std::vector<ObjectId>& waiting,
+                          const std::function<ObjectId(ObjectId)>& suspended) {
+    MostFrequent<std::string> places;
+    for (const ObjectId one : waiting) {
+        const ObjectId at = suspended(one);
+        places.add(at == no_object ? std::string() : suspended_words(scene.heap(), at), scene.retained(one));
+    }
+    const std::string* place = places.get();
+    return place ? *place : std::string();
+}
+
+/// "; each keeps `rows` (78.8 KiB)".
+void add_what_one_keeps(const Scene& scene, ObjectId one, CauseWords& cause) {
+    if (const auto part = scene.largest_part(one); part && part->is_local)
+        cause << "; each keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
 }
 
 std::optional<Cause> tasks(const Scene& scene) {
-    if (!scene.holds({"_asyncio.Task", "asyncio.tasks.Task"})) return std::nullopt;
-    MostFrequent<std::string> places;
+    const std::vector<ObjectId> waiting = scene.waiting();
+    if (waiting.empty() || !scene.is_a(waiting.front(), {"_asyncio.Task", "asyncio.tasks.Task"}))
+        return std::nullopt;
     std::size_t forsaken = 0;
-    for (const ObjectId task : scene.sample()) {
-        forsaken += waits_for_nothing(scene, task);
-        const ObjectId coroutine = coroutine_of(scene, task);
-        places.add(coroutine == no_object ? std::string() : suspended_words(scene.heap(), coroutine),
-                   scene.retained(task));
-    }
+    for (const ObjectId task : waiting) forsaken += waits_for_nothing(scene, task);
+    const std::string place =
+        place_of_most(scene, waiting, [&](ObjectId task) { return coroutine_of(scene, task); });
     CauseWords cause = words("tasks");
-    if (const std::string* place = places.get(); place && !place->empty()) cause << " " + *place;
-    if (const auto part = largest_local(scene, scene.sample().front()))
-        cause << "; each keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
-    if (2 * forsaken > scene.sample().size()) {
+    if (!place.empty()) cause << " " + place;
+    add_what_one_keeps(scene, waiting.front(), cause);
+    if (2 * forsaken > waiting.size()) {
         cause << "; each waits for a future that nothing else holds, so nothing can complete it";
         return Cause{.kind = {},
                      .words = std::move(cause),
@@ -117,27 +129,31 @@ std::optional<Cause> tasks(const Scene& scene) {
     return Cause{.kind = {},
                  .words = std::move(cause),
                  .general = true,  // as do those of a server at work
-                 .fix = "limit how many wait at once (asyncio.Semaphore), or set a timeout"};
+                 .fix =
+                     "cancel() what is done with, limit how many wait at once (asyncio.Semaphore), or set a "
+                     "timeout"};
 }
 
 std::optional<Cause> suspended(const Scene& scene) {
-    std::string word;
-    if (scene.holds(KnownType::coroutine)) word = "coroutines";
-    if (scene.holds(KnownType::generator)) word = "generators";
-    if (scene.holds(KnownType::async_generator)) word = "asynchronous generators";
+    const std::vector<ObjectId> waiting = scene.waiting();
+    if (waiting.empty()) return std::nullopt;
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    const TypeInfo& type = columns.type_info(waiting.front());
+    const std::string word = is_greenlet(type)                          ? "greenlets"
+                             : type.known == KnownType::coroutine       ? "coroutines"
+                             : type.known == KnownType::generator       ? "generators"
+                             : type.known == KnownType::async_generator ? "asynchronous generators"
+                                                                        : "";
     if (word.empty()) return std::nullopt;
-    MostFrequent<std::string> places;
-    for (const ObjectId one : scene.sample())
-        places.add(suspended_words(scene.heap(), one), scene.retained(one));
-    const std::string* place = places.get();
-    if (!place || place->empty()) return std::nullopt;
-    CauseWords cause = words(word, " ", *place);
-    if (const auto part = scene.largest_part(scene.sample().front()))
-        cause << "; each keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
+    const std::string place = place_of_most(scene, waiting, [](ObjectId one) { return one; });
+    if (place.empty()) return std::nullopt;
+    CauseWords cause = words(word, " ", place);
+    add_what_one_keeps(scene, waiting.front(), cause);
     return Cause{.kind = {},
                  .words = std::move(cause),
                  .general = true,
-                 .fix = "run them to their end, or call close() on them"};
+                 .fix = is_greenlet(type) ? "give what they wait for a timeout, or kill() them"
+                                          : "run them to their end, or call close() on them"};
 }
 
 std::optional<Cause> log_records(const Scene& scene) {

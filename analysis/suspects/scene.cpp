@@ -7,6 +7,8 @@
 #include "analysis/object_paths.h"
 #include "analysis/steps.h"
 
+#include "parsers/libraries/greenlets.h"
+
 #include <algorithm>
 
 namespace heapsift {
@@ -37,16 +39,59 @@ void Scene::take_sample() {
         for (const NodeId member : holder_.joint->sample) sample_.push_back(HeapGraph::object_of(member));
         return;
     }
-    if (holder_.content == no_type) return;
+    if (holder_.content != no_type) sample_ = sample_below(holder_.node, holder_.content);
+}
+
+std::vector<ObjectId> Scene::sample_below(NodeId above, TypeId type) const {
     std::vector<ObjectId> all;
-    retained_.visit_children(holder_.node, [&](NodeId node) {
+    retained_.visit_children(above, [&](NodeId node) {
         if (graph_.kind(node) != NodeKind::object) return;
         const ObjectId object = HeapGraph::object_of(node);
-        if (graph_.columns().type_of(object) == holder_.content) all.push_back(object);
+        if (graph_.columns().type_of(object) == type) all.push_back(object);
     });
+    std::vector<ObjectId> some;
     const std::size_t step = std::max<std::size_t>(1, all.size() / most_in_sample);
-    for (std::size_t i = 0; i < all.size() && sample_.size() < most_in_sample; i += step)
-        sample_.push_back(all[i]);
+    for (std::size_t i = 0; i < all.size() && some.size() < most_in_sample; i += step) some.push_back(all[i]);
+    return some;
+}
+
+ObjectId Scene::waiting_below(ObjectId object) const {
+    ObjectId at = object;
+    for (int steps = 0; steps < most_steps_down; ++steps) {
+        const TypeId type = graph_.columns().type_of(at);
+        if (type == no_type) return no_object;
+        const TypeInfo& info = graph_.columns().types[type];
+        if (has_own_frame(info.known) || is_greenlet(info) ||
+            is_a(at, {"_asyncio.Task", "asyncio.tasks.Task"}))
+            return at;
+        const NodeId child = retained_.largest_child(HeapGraph::node_of(at));
+        if (child == no_node || graph_.kind(child) != NodeKind::object) return no_object;
+        const ObjectId next = HeapGraph::object_of(child);
+        if (2 * retained(next) < retained(object)) return no_object;
+        at = next;
+    }
+    return no_object;
+}
+
+std::vector<ObjectId> Scene::waiting() const {
+    std::vector<ObjectId> from = sample_;
+    // An event of gevent has a list of those that wait for it.
+    if (from.size() == 1 && !container_word(*this, from.front()).empty())
+        if (const NodeId child = retained_.largest_child(HeapGraph::node_of(from.front()));
+            child != no_node && graph_.kind(child) == NodeKind::object)
+            from = sample_below(HeapGraph::node_of(from.front()),
+                                graph_.columns().type_of(HeapGraph::object_of(child)));
+    std::vector<ObjectId> found;
+    std::uint64_t all = 0, by_those = 0;
+    for (const ObjectId object : from) {
+        all += retained(object);
+        const ObjectId one = waiting_below(object);
+        if (one == no_object) continue;
+        found.push_back(one);
+        by_those += retained(object);
+    }
+    if (2 * by_those < all) found.clear();
+    return found;
 }
 
 bool Scene::is(ObjectId object, KnownType known) const {
@@ -156,7 +201,8 @@ std::optional<Scene::Part> Scene::largest_part(ObjectId object) const {
             part = Part{step.name, retained(next), true, is(at, KnownType::frame) ? at : no_object};
         else if (step.kind == ReferenceStep::Kind::attribute && !step.nameless &&
                  !stands_between(step, false) && !is_dunder(step) && !is_own_frame(step) &&
-                 !step.is(Field::tb_frame) && !step.is(Field::tb_next) && !step.is(Field::f_back))
+                 !has_own_frame(graph_.columns().type_info(next).known) && !step.is(Field::tb_frame) &&
+                 !step.is(Field::tb_next) && !step.is(Field::f_back))
             part = Part{step.name, retained(next)};
         else if (step.kind == ReferenceStep::Kind::item)
             if (const auto attribute = as_attribute(step))

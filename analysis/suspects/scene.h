@@ -65,6 +65,10 @@ public:
     }
     bool holds(KnownType known) const { return !sample_.empty() && is(sample_.front(), known); }
 
+    /// Tasks, coroutines, generators and greenlets: those of `sample`, or those to which each of it leads (the handle
+    /// of a timer, the callback of an event) by what is largest. Empty if those keep less than half.
+    std::vector<ObjectId> waiting() const;
+
     /// The local variable, free variable, attribute or item by which `object` holds most, and how much; nothing
     /// if it holds nothing worth a word. Follows the largest dominated object at most eight steps.
     struct Part {
@@ -77,6 +81,8 @@ public:
 
 private:
     void take_sample();
+    std::vector<ObjectId> sample_below(NodeId node, TypeId type) const;
+    ObjectId waiting_below(ObjectId object) const;
 
     const RetainedLookup& retained_;
     const HeapGraph& graph_;

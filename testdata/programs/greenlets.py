@@ -3,9 +3,10 @@
     greenlets.py            HEAPSIFT_TRUTH=FILE, HEAPSIFT_CORE_BY=kernel: as in truth.py
 
 To FILE, as JSON: greenlet's version; for each greenlet its address, its state, its calls with their lines, innermost first; and of each local the
-name, the function and the address of its value.
+name, the function and the address of its value; and the greenlets that only their own local refers to.
 """
 
+import gc
 import json
 import os
 import signal
@@ -67,8 +68,19 @@ def serve(number, how):
     return state
 
 
+def alone(addresses):
+    """Nothing but its own local refers to it, and yet no collection may free it: it waits."""
+    me = greenlet.getcurrent()
+    addresses.append("0x%x" % id(me))
+    me.parent.switch()
+    return me
+
+
 def main():
-    truth = {"greenlet": greenlet.__version__, "waiting": {}, "others": {}}
+    truth = {"greenlet": greenlet.__version__, "waiting": {}, "others": {}, "alone": []}
+    for _ in range(5):
+        greenlet.greenlet(alone).switch(truth["alone"])
+    gc.collect()
     for number in range(30):
         one = (Worker if number % 2 else greenlet.greenlet)(serve)
         one.switch(number, ("c", "generator", "python")[number % 3])

@@ -106,8 +106,7 @@ TEST_CASE("suspects: thread-local data is kept until its thread ends", "[program
     heap.put(program.thread + *l.thread_state.size - 8, dummy);  // threading_local_key
     const Suspected suspected(program);
     CHECK(suspected.kind_of(rows) == "thread-local");
-    CHECK(suspected.words_of(rows) ==
-          "thread-local data of app.LOCAL: kept until the thread ends");
+    CHECK(suspected.words_of(rows) == "thread-local data of app.LOCAL: kept until the thread ends");
     CHECK(suspected.fix_of(rows) == "clear it at the end of each request or job");
 }
 

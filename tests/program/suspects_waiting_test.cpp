@@ -126,14 +126,17 @@ TEST_CASE("suspects: tasks say where they wait, and whether anything can end it"
     CHECK(suspected.kind_of(waiting) == "tasks");
     if (holder == "nobody") {
         CHECK(suspected.words_of(waiting) ==
-              "tasks suspended in poll(), app.py; each waits for a future that nothing else holds, so "
+              "tasks suspended in poll(), app.py; each keeps `body` (4040 bytes); each waits for a future "
+              "that nothing else holds, so "
               "nothing can complete it");
         CHECK(suspected.fix_of(waiting) ==
               "keep the future where its result is set, and wait with asyncio.wait_for");
     } else {
-        CHECK(suspected.words_of(waiting) == "tasks suspended in poll(), app.py");
-        CHECK(suspected.fix_of(waiting) ==
-              "limit how many wait at once (asyncio.Semaphore), or set a timeout");
+        CHECK(suspected.words_of(waiting) ==
+              "tasks suspended in poll(), app.py; each keeps `body` (4040 bytes)");
+        CHECK(
+            suspected.fix_of(waiting) ==
+            "cancel() what is done with, limit how many wait at once (asyncio.Semaphore), or set a timeout");
     }
 }
 
