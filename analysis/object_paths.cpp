@@ -137,10 +137,22 @@ ExpressionFinder::ExpressionFinder(const HeapGraph& graph, const std::vector<Obj
 }
 
 std::optional<ExpressionFinder::Found> ExpressionFinder::of(ObjectId object) const {
-    const std::vector<ObjectId> path = paths_.path(object);
+    return express(paths_.path(object), no_object);
+}
+
+std::optional<ExpressionFinder::Found> ExpressionFinder::by_way_of(ObjectId source, ObjectId object) const {
+    return express(paths_.path(source), object);
+}
+
+std::optional<ExpressionFinder::Found> ExpressionFinder::express(std::vector<ObjectId> path,
+                                                                 ObjectId behind) const {
     if (path.empty() || graph_.roots_of(path.front()).empty()) return std::nullopt;
     std::vector<Reference> steps;
     for (std::size_t i = 1; i < path.size(); ++i) steps.push_back(steps_.of(path[i - 1], path[i]));
+    if (behind != no_object) {
+        steps.push_back(step_between(graph_.heap(), path.back(), behind));
+        path.push_back(behind);
+    }
     const Root& root = cheapest_root(graph_, path.front()).root;
     return Found{root, path_expression(graph_, root, path, steps)};
 }

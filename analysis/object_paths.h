@@ -77,10 +77,15 @@ public:
                      const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
     /// Of one of the objects; nothing where it has none.
     std::optional<Found> of(ObjectId object) const;
+    /// The same of an object by way of one of them, which refers to it.
+    std::optional<Found> by_way_of(ObjectId source, ObjectId object) const;
     /// The objects on the path of one of them, itself included; empty where it has none.
     std::vector<ObjectId> path(ObjectId object) const { return paths_.path(object); }
 
 private:
+    /// Of a path, or of an object behind it.
+    std::optional<Found> express(std::vector<ObjectId> path, ObjectId behind) const;
+
     const HeapGraph& graph_;
     PathLinks paths_;
     StepsBetween steps_;

@@ -13,6 +13,7 @@
 #include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -160,6 +161,48 @@ struct GarbageReasons {
     }
 };
 
+/// Of garbage, the class in Python on whose instances most of it hangs. All members of a cycle hang side by side below
+/// the garbage: an instance, its dict, and what that keeps is the dict's. Looks at some ten thousand of them.
+void find_garbage_type(const RetainedLookup& retained, OverviewResult& result) {
+    constexpr std::size_t most = 20'000;
+    const HeapGraph& graph = retained.graph();
+    const HeapSnapshot& columns = graph.columns();
+    std::vector<ObjectId> members;
+    retained.visit_children(graph.node_of(graph.unreachable_group()), [&](NodeId node) {
+        if (graph.kind(node) == NodeKind::object && members.size() < most)
+            members.push_back(HeapGraph::object_of(node));
+    });
+    const auto is_class = [&](TypeId type) { return type != no_type && columns.types[type].python_class; };
+    struct Sum {
+        std::uint64_t bytes = 0, count = 0;
+    };
+    std::map<TypeId, Sum> by_type;
+    std::map<ObjectId, TypeId> owner_of_dict;
+    std::uint64_t all = 0;
+    for (const ObjectId member : members) {
+        all += retained.memory(member);
+        const TypeId type = columns.type_of(member);
+        if (!is_class(type)) continue;
+        by_type[type].bytes += retained.memory(member);
+        ++by_type[type].count;
+        graph.heap().visit_references(member, [&](const Reference& reference) {
+            if (!reference.step.is(Field::attributes)) return;
+            if (const ObjectId dict = columns.find(reference.target); dict != no_object)
+                owner_of_dict.emplace(dict, type);
+        });
+    }
+    for (const ObjectId member : members)
+        if (const auto owner = owner_of_dict.find(member); owner != owner_of_dict.end())
+            by_type[owner->second].bytes += retained.memory(member);
+    const auto largest = std::max_element(by_type.begin(), by_type.end(), [](const auto& a, const auto& b) {
+        return a.second.bytes < b.second.bytes;
+    });
+    if (largest == by_type.end() || largest->second.bytes * 2 < all) return;
+    result.garbage_type = largest->first;
+    result.garbage_type_count = members.size() < most ? largest->second.count : 0;
+    result.garbage_type_name = type_name(columns.types, largest->first);
+}
+
 /// Garbage in bytes; if there is much, also why it has not been freed, for which the collector is replayed.
 void find_garbage(Work& work, OverviewResult& result) {
     const RetainedLookup retained(work.graph(), work.retained());
@@ -176,6 +219,7 @@ void find_garbage(Work& work, OverviewResult& result) {
     result.garbage_is_much = much(result.garbage_memory);
     result.garbage_list_is_much = much(result.garbage_list_memory);
     if (!result.garbage_is_much && !result.garbage_list_is_much) return;
+    if (result.garbage_is_much) find_garbage_type(retained, result);
     const auto question =
         KeptQuestion("garbage").with(result.garbage_is_much).with(result.garbage_list_is_much);
     const GarbageReasons found = kept_answer(work.answers(), question, heap, [&] {

@@ -38,6 +38,9 @@ struct OverviewResult {
     std::uint64_t garbage_memory = 0;                    // the part that no root reaches
     std::uint64_t garbage_list_memory = 0;               // the part that only gc.garbage holds
     bool garbage_is_much = false, garbage_list_is_much = false;  // at least 1 % of what is in use
+    TypeId garbage_type = no_type;  // a class in Python: of garbage that is much, most hangs on its instances
+    std::uint64_t garbage_type_count = 0;
+    std::string garbage_type_name;  // not escaped
     // why most of it has not been freed; empty if there is little of it, or the reason is not known
     std::string garbage_remark, garbage_list_remark;
     std::optional<CycleReason> garbage_reason, garbage_list_reason;  // the same

@@ -5,6 +5,7 @@
 
 #include "analysis/top_holders.h"
 
+#include "analysis/co_holders.h"
 #include "analysis/object_paths.h"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ constexpr double most_of = 0.5;
 constexpr int least_chain = 3;
 constexpr std::size_t most_attributes = 16;
 constexpr std::size_t most_places = 1000;  // below one node
+constexpr std::size_t most_also_held = 2;
 
 class HolderSearch {
 public:
@@ -301,6 +303,28 @@ void call_by_what_has_it(const RetainedLookup& retained, const ExpressionFinder&
     }
 }
 
+/// An object to which the holder belongs, and which is held by few others than the path to the holder says.
+void say_what_else_holds(const HeapGraph& graph, const ExpressionFinder& expressions, ObjectId owner,
+                         const std::vector<ObjectId>& referrers, TopHolder& holder) {
+    const std::vector<ObjectId> path = expressions.path(holder.object->id);
+    const auto on_path = std::find(path.begin(), path.end(), owner);
+    if (on_path == path.end()) return;
+    const ObjectId before = on_path == path.begin() ? no_object : *(on_path - 1);
+    std::vector<PathExpression> others;
+    for (const ObjectId source : referrers) {
+        if (source == before) continue;
+        auto found = expressions.by_way_of(source, owner);
+        if (!found || found->expression.from_address) return;
+        others.push_back(std::move(found->expression));
+    }
+    for (const HeapGraph::PlacedRoot& root : graph.roots_of(owner))
+        if (root.root.kind == RootKind::frame && !root.root.name.is_null() && before != no_object)
+            others.push_back(path_expression(graph, root.root, std::vector{owner}, {}));
+    if (others.size() > most_also_held) return;
+    holder.owner_type = type_name(graph.columns().types, graph.columns().type_of(owner));
+    holder.owner_also_held_by = std::move(others);
+}
+
 void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,
              const ProgressCallback& progress, KeptAnswers* answers) {
     const HeapGraph& graph = retained.graph();
@@ -312,7 +336,16 @@ void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,
             const std::vector<ObjectId> above = alike_above(retained, holder);
             wanted.insert(wanted.end(), above.begin(), above.end());
         }
+    std::vector<ObjectId> owners;
+    for (const TopHolder& holder : holders)
+        owners.push_back(holder.object && !holder.is_chain ? owner_of(retained, holder.object->id)
+                                                           : no_object);
+    const OutsideReferrers referrers = outside_referrers(retained, owners, most_also_held, answers);
+    for (const OutsideReferrers::Link& link : referrers.links) wanted.push_back(link.source);
     const ExpressionFinder expressions(graph, wanted, progress, answers);
+    for (std::size_t i = 0; i < holders.size(); ++i)
+        if (owners[i] != no_object)
+            say_what_else_holds(graph, expressions, owners[i], referrers.of(owners[i]), holders[i]);
     for (TopHolder& holder : holders) call_by_what_has_it(retained, expressions, holder);
     for_each_expressed(holders, [&](ObjectId object, PathExpression& expression, TopHolder& holder) {
         auto found = expressions.of(object);

@@ -32,7 +32,10 @@ struct TopHolder {
     std::string root;  // of a path whose expression does not say it: "thread-local data of …"; not escaped
     std::string thread_local_name;  // of thread-local data: "app.local"; not escaped
     std::uint64_t retained = 0;     // bytes
-    std::string content_type;       // of what it holds, by memory; empty where it holds nothing in particular
+    // Of an object that dominates `object`: its type, and where else it is held; none if that is too much to say
+    std::string owner_type;
+    std::vector<PathExpression> owner_also_held_by;
+    std::string content_type;  // of what it holds, by memory; empty where it holds nothing in particular
     std::uint64_t content_count = 0;
 };
 

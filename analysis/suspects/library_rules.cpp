@@ -117,9 +117,10 @@ std::optional<Cause> notebook_results(const Scene& scene) {
     if (name != "Out" && name != "_oh" && !is_number && !(bars == name.size() && bars > 0 && bars <= 3))
         return std::nullopt;
     if (!has_results(scene)) return std::nullopt;  // a script that imports IPython
-    return Cause{.kind = {},
-                 .words = words("results of earlier cells, which the notebook keeps as Out and _"),
-                 .fix = "end a cell with a semicolon, or %reset -f out"};
+    return Cause{
+        .kind = {},
+        .words = words("results of earlier cells, which the notebook keeps as Out and _"),
+        .fix = "end a cell with a semicolon; %reset -f frees them with all names (%reset out does not)"};
 }
 
 /// What a Session was told to insert, and has not yet: closing it would lose these.

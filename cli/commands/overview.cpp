@@ -25,7 +25,8 @@ ExitCode run_overview(Session& session) {
     OverviewResult result = overview(question.work(), session.options().limit.value_or(overview_rows));
     note_impossible_total(result.types.total_size, result.types.total_memory,
                           heap.core().extent().mapped_bytes, session.diagnostics());
-    note_uncertain_sizes(result.types, session.diagnostics());
+    // Every process with pandas has such types: `types` says which.
+    note_uncertain_sizes(result.types, session.diagnostics(), false);
     note_overlaps(result.memory_overlaps, session.diagnostics());
     OverviewCore core = overview_core(heap.core(), columns.python);
     core.signature = signature(result, core.process, columns.python.version, !session.redactor().active());

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint16_t widest_content = 60;
 
-/// "5,000 functions", "1 dict"; as a class is named where that is no English noun: "500 ValueError", "3 str".
+}  // namespace
+
 Text how_many_of(const std::string& type, std::uint64_t count) {
     constexpr std::array<std::string_view, 15> nouns = {
         "cell", "coroutine", "dict",   "float",  "frame", "frozenset", "function", "generator",
@@ -21,8 +22,6 @@ Text how_many_of(const std::string& type, std::uint64_t count) {
     const bool noun = std::find(nouns.begin(), nouns.end(), type) != nouns.end();
     return says("{} {}", Count{count}, TypeName{noun && count != 1 ? type + "s" : type});
 }
-
-}  // namespace
 
 Text holder_words(const TopHolder& holder) {
     if (holder.joint) return joint_holders_words(*holder.joint) + " together";
@@ -41,10 +40,12 @@ Text holder_words(const TopHolder& holder) {
 Text content_words(const TopHolder& holder) {
     Text text;
     bool counted = false;  // its value says how many it has, and may go on with the first of them
+    std::string of_how_many;
     if (holder.object && !holder.content_type.empty()) {
         const ShortValue& value = holder.object->value;
-        counted = (value.without_values.empty() ? value.text : value.without_values) ==
-                  fmt::format("{} of {}", holder.object->type, holder.content_count);
+        of_how_many = value.without_values;
+        counted = (of_how_many.empty() ? value.text : of_how_many) ==
+                  fmt::format("{} of {}", short_type_name(holder.object->type), holder.content_count);
     }
     if (counted) {
         const char* article =
@@ -53,7 +54,10 @@ Text content_words(const TopHolder& holder) {
         text = says("{} {} of {}", article, TypeName{holder.object->type},
                     how_many_of(holder.content_type, holder.content_count));
     } else {
-        if (holder.object) text = Text(typed_value(*holder.object)).at_most(widest_content);
+        if (!of_how_many.empty())  // the first of them say less than what most of them are
+            text = Text(of_how_many);
+        else if (holder.object)
+            text = Text(typed_value(*holder.object)).at_most(widest_content);
         if (!holder.content_type.empty())
             text += says("{}{}", text.empty() ? "" : ", in it ",
                          how_many_of(holder.content_type, holder.content_count));

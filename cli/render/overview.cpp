@@ -79,8 +79,9 @@ Text holder_sentence(const OverviewResult& result) {
     const TopHolder& holder = result.holders.front();
     const Text content = content_words(holder);  // none of a group
     if (holder.group_kind == GroupKind::unreachable)
-        return says("{} is garbage that nothing reaches: {}.", part_of_it(result, holder.retained, " of it"),
-                    content);
+        return says(
+            "{} is garbage that nothing reaches: {}.", part_of_it(result, holder.retained, " of it"),
+            result.garbage_type == no_type ? content : garbage_words(result) + ", and what they keep");
     if (holder.says_held)
         return says("{} is {}{}{}.", part_of_it(result, holder.retained, " of it"), holder_words(holder),
                     content.empty() ? "" : ": ", content) +
@@ -297,9 +298,12 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
         say_holders(*result, document);
     } else {
         say_suspects(suspects, *result, document);
-        Alternative fixes;
-        fixes.instead = {hint("suspects", "the cause and the fix of each")};
-        document.say({std::move(fixes)});
+        if (suspects.total > 1) {
+            Alternative fixes;
+            fixes.instead = {
+                hint("suspects", says("all {}, with the cause and the fix of each", Count{suspects.total}))};
+            document.say({std::move(fixes)});
+        }
         document.say(gap());
     }
     const auto is_told = [&](Suspect::Kind kind) {

@@ -12,7 +12,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t always_whole = 1;
-constexpr std::uint8_t first_cause = 100;  // TableRow::detail of causes; fixes have smaller ones
+// TableRow::detail: of suspects from 1, of their fixes, and of their causes.
+constexpr std::uint8_t first_fix = 80, first_cause = 160;
 
 Text cause_words(const CauseWords& words) {
     Text text;
@@ -49,6 +50,17 @@ Text code_words(const Suspect& suspect) {
     return text;
 }
 
+/// "the app.Catalog itself is also held by app.Service.current: to free it, both must let go".
+Text owner_words(const TopHolder& holder) {
+    Text text = says("the {} itself is also held by ", TypeName{holder.owner_type});
+    for (std::size_t i = 0; i < holder.owner_also_held_by.size(); ++i) {
+        if (i > 0) text += " and ";
+        text += Text(expression_of(holder.owner_also_held_by[i]));
+    }
+    return text + (holder.owner_also_held_by.size() == 1 ? ": to free it, both must let go"
+                                                         : ": to free it, all must let go");
+}
+
 /// The command that leads on; nothing where there is none.
 Text next_command(const Suspect& suspect) {
     switch (suspect.kind) {
@@ -74,7 +86,8 @@ Text share_of(std::uint64_t bytes, const OverviewResult& overview) {
     return bytes > overview.in_use_bytes ? Text() : Text(Share{bytes, overview.in_use_bytes, true});
 }
 
-TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& overview) {
+/// `may_give_way`: on a short screen causes, then fixes, then whole suspects, the last one first; the first stays.
+TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& overview, bool may_give_way) {
     TableBlock table;
     table.columns = {right(about() + "retained"), right("share"),
                      left("What keeps it, the likely cause, and the fix", TextColumn::Fit::wrap)};
@@ -83,21 +96,23 @@ TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& ov
     std::vector<TableRow> rows;
     for (std::size_t i = 0; i < result.suspects.size(); ++i) {
         const Suspect& suspect = result.suspects[i];
-        const auto number = static_cast<std::uint8_t>(std::min<std::size_t>(i, first_cause - 1));
-        const bool stays = i < always_whole;
+        const auto number = static_cast<std::uint8_t>(std::min<std::size_t>(i, first_fix - 1));
+        const auto detail = [&](std::uint8_t first) {
+            return i < always_whole || !may_give_way ? std::uint8_t{0}
+                                                     : static_cast<std::uint8_t>(first + number);
+        };
+        const auto add = [&](Text words, std::uint8_t when) {
+            if (!words.empty())
+                rows.push_back({.cells = {Text(), Text(), std::move(words)}, .depth = 1, .detail = when});
+        };
         rows.push_back({.cells = {ByteCount{suspect.bytes}, share_of(suspect.bytes, overview),
-                                  keeper_words(suspect, overview).bold()}});
-        if (!suspect.cause.words.empty())
-            rows.push_back(
-                {.cells = {Text(), Text(), cause_words(suspect.cause.words)},
-                 .depth = 1,
-                 .detail = stays ? std::uint8_t{0} : static_cast<std::uint8_t>(first_cause + number)});
-        if (!suspect.used_in.empty())
-            rows.push_back({.cells = {Text(), Text(), code_words(suspect)}, .depth = 1});
-        if (!suspect.cause.fix.empty())
-            rows.push_back({.cells = {Text(), Text(), says("fix: {}", suspect.cause.fix)},
-                            .depth = 1,
-                            .detail = stays ? std::uint8_t{0} : number});
+                                  keeper_words(suspect, overview).bold()},
+                        .detail = detail(0)});
+        add(cause_words(suspect.cause.words), detail(first_cause));
+        if (suspect.holder && !suspect.holder->owner_also_held_by.empty())
+            add(owner_words(*suspect.holder), detail(first_cause));
+        if (!suspect.used_in.empty()) add(code_words(suspect), detail(first_cause));
+        if (!suspect.cause.fix.empty()) add(says("fix: {}", suspect.cause.fix), detail(first_fix));
     }
     table.rows = rows_of(std::move(rows));
     return table;
@@ -105,12 +120,18 @@ TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& ov
 
 }  // namespace
 
+Text garbage_words(const OverviewResult& overview) {
+    if (overview.garbage_type_count == 0) return Text(TypeName{overview.garbage_type_name}) + " objects";
+    return how_many_of(overview.garbage_type_name, overview.garbage_type_count);
+}
+
 Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
     switch (suspect.kind) {
         case Suspect::Kind::pinned:
             return pinned_holder(*overview.pinned);
         case Suspect::Kind::garbage:
-            return "garbage: objects that nothing reaches";
+            if (overview.garbage_type == no_type) return "garbage: objects that nothing reaches";
+            return says("garbage: {}, and what they keep; nothing reaches them", garbage_words(overview));
         case Suspect::Kind::garbage_list:
             return "gc.garbage";
         case Suspect::Kind::native:
@@ -153,6 +174,10 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
              {"alike", suspect.alike},
              {"object", has_object ? object_data(*suspect.holder->object) : Datum()},
              {"expression", suspect.holder ? or_null(expression_of(suspect.holder->expression)) : Datum()},
+             {"also_held_by",
+              Datum::list_of(
+                  suspect.holder ? suspect.holder->owner_also_held_by : std::vector<PathExpression>(),
+                  [](const PathExpression& one) { return Datum(expression_of(one)); })},
              {"cause", suspect.cause.words.empty() ? Datum() : Datum(cause_words(suspect.cause.words))},
              {"fix", or_null(suspect.cause.fix)},
              {"next", next_command(suspect)}});
@@ -164,9 +189,10 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
     });
 }
 
-void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document) {
+void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document,
+                  bool may_give_way) {
     if (result.suspects.empty()) return;
-    document.say({suspects_table(result, overview)});
+    document.say({suspects_table(result, overview, may_give_way)});
     document.say(hint(next_command(result.suspects.front())));
     if (result.total > result.suspects.size())
         document.say(hint(std::string("suspects") + all_rows, says("all {} suspects", Count{result.total})));
@@ -187,7 +213,7 @@ Document render_suspects(const SuspectsResult& result, const OverviewResult& ove
                                ByteCount{result.bytes}, ByteCount{overview.in_use_bytes})
                               .bold()));
     document.say(gap());
-    say_suspects(result, overview, document);
+    say_suspects(result, overview, document, false);
     return document;
 }
 

@@ -11,8 +11,11 @@ namespace heapsift {
 /// SUSPECT of the contract, each; `overview` is what they were made of. `with_code`: they were asked for with it.
 Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview, bool with_code = false);
 /// The table, and what to type next. On a short screen the last of them lose their causes first.
-void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document);
+void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document,
+                  bool may_give_way = true);
 
+/// Of what most of the garbage is, if that is known: "5,001 app.Request".
+Text garbage_words(const OverviewResult& overview);
 /// Who keeps it: "app.CACHE, a dict of 4,000 str".
 Text keeper_words(const Suspect& suspect, const OverviewResult& overview);
 

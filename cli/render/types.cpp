@@ -149,13 +149,13 @@ void note_overlaps(std::uint64_t count, Diagnostics& diagnostics) {
         Severity::damage);
 }
 
-void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics) {
+void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics, bool each_type) {
     note_damaged_objects(result.damaged_objects, diagnostics);
-    if (!result.python_sizeof_types.empty())
+    if (each_type && !result.python_sizeof_types.empty())
         diagnostics.add("sizeof-in-python",
                         "a __sizeof__ written in Python is not run; sizes are the C base's of " +
                             named_counts(result.python_sizeof_types, 1));
-    if (!result.uncertain_types.empty())
+    if (each_type && !result.uncertain_types.empty())
         diagnostics.add(
             "sizeof-unknown",
             "how these measure themselves is not known, and the size is that of the object alone: " +

@@ -30,6 +30,6 @@ void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64
 void note_overlaps(std::uint64_t count, Diagnostics& diagnostics);
 
 /// Names the types whose sizes may differ from sys.getsizeof.
-void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics);
+void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics, bool each_type = true);
 
 }  // namespace heapsift

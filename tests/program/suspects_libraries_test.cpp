@@ -127,7 +127,8 @@ TEST_CASE("suspects: results of a notebook have the names that IPython gives the
     if (is_result) {
         CHECK(suspected.words_of(results) ==
               "results of earlier cells, which the notebook keeps as Out and _");
-        CHECK(suspected.fix_of(results) == "end a cell with a semicolon, or %reset -f out");
+        CHECK(suspected.fix_of(results) ==
+              "end a cell with a semicolon; %reset -f frees them with all names (%reset out does not)");
     }
 }
 
