@@ -323,6 +323,8 @@ void say_what_else_holds(const HeapGraph& graph, const ExpressionFinder& express
     if (others.size() > most_also_held) return;
     holder.owner_type = type_name(graph.columns().types, graph.columns().type_of(owner));
     holder.owner_also_held_by = std::move(others);
+    holder.owner_address = graph.columns().address_of(owner);
+    if (const auto found = expressions.of(owner)) holder.owner = found->expression;
 }
 
 void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,

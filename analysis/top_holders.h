@@ -34,6 +34,8 @@ struct TopHolder {
     std::uint64_t retained = 0;     // bytes
     // Of an object that dominates `object`: its type, and where else it is held; none if that is too much to say
     std::string owner_type;
+    PathExpression owner;
+    Address owner_address;
     std::vector<PathExpression> owner_also_held_by;
     std::string content_type;  // of what it holds, by memory; empty where it holds nothing in particular
     std::uint64_t content_count = 0;

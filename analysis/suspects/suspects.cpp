@@ -186,6 +186,9 @@ private:
                 return;
             }
         }
+        if (!holder.owner_also_held_by.empty() && cause.general)
+            cause.fix += "; or drop the " + short_type_name(holder.owner_type) + " from " +
+                         (holder.owner_also_held_by.size() == 1 ? "both that hold it" : "all that hold it");
         Suspect suspect;
         suspect.bytes = holder.retained;
         suspect.holder = holder;

@@ -10,7 +10,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t narrow_page = 110, narrow_path = 30;  // columns; the reason needs room as well
+constexpr std::size_t narrow_page = 110, narrow_path = 46;  // columns
 
 const char* is_or_are(std::uint64_t count) { return count == 1 ? "is" : "are"; }
 

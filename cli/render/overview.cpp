@@ -177,7 +177,7 @@ void say_types(const std::shared_ptr<const TypesResult>& types, bool with_hint, 
         part.blocks.push_back(
             hint(says("show {}", largest.address), says("the largest {}", TypeName{largest.type})));
     }
-    part.instead = {hint("types", "what the Python objects are")};
+    if (with_hint) part.instead = {hint("types", "what the Python objects are")};
     document.say({std::move(part)});
 }
 
@@ -298,12 +298,6 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
         say_holders(*result, document);
     } else {
         say_suspects(suspects, *result, document);
-        if (suspects.total > 1) {
-            Alternative fixes;
-            fixes.instead = {
-                hint("suspects", says("all {}, with the cause and the fix of each", Count{suspects.total}))};
-            document.say({std::move(fixes)});
-        }
         document.say(gap());
     }
     const auto is_told = [&](Suspect::Kind kind) {

@@ -50,15 +50,14 @@ Text code_words(const Suspect& suspect) {
     return text;
 }
 
-/// "the app.Catalog itself is also held by app.Service.current: to free it, both must let go".
+/// "the app.Catalog is also held by app.Service.current".
 Text owner_words(const TopHolder& holder) {
-    Text text = says("the {} itself is also held by ", TypeName{holder.owner_type});
+    Text text = says("the {} is also held by ", TypeName{holder.owner_type});
     for (std::size_t i = 0; i < holder.owner_also_held_by.size(); ++i) {
         if (i > 0) text += " and ";
         text += Text(expression_of(holder.owner_also_held_by[i]));
     }
-    return text + (holder.owner_also_held_by.size() == 1 ? ": to free it, both must let go"
-                                                         : ": to free it, all must let go");
+    return text;
 }
 
 /// The command that leads on; nothing where there is none.
@@ -77,6 +76,10 @@ Text next_command(const Suspect& suspect) {
             break;
     }
     const TopHolder& holder = *suspect.holder;
+    if (!holder.owner_also_held_by.empty())
+        return says("why {} --paths {}", Target{expression_of(holder.owner), holder.owner_address},
+                    std::to_string(1 + holder.owner_also_held_by.size()));
+    if (holder.joint && !holder.joint->example.is_null()) return says("why {}", holder.joint->example);
     if (holder.object)
         return says("why {}", Target{expression_of(holder.expression), holder.object->address});
     return holder.group_kind == GroupKind::held ? Text("refcounts") : Text("dominators");
@@ -194,8 +197,14 @@ void say_suspects(const SuspectsResult& result, const OverviewResult& overview, 
     if (result.suspects.empty()) return;
     document.say({suspects_table(result, overview, may_give_way)});
     document.say(hint(next_command(result.suspects.front())));
+    Alternative others;
     if (result.total > result.suspects.size())
-        document.say(hint(std::string("suspects") + all_rows, says("all {} suspects", Count{result.total})));
+        others.blocks = {
+            hint(std::string("suspects") + all_rows, says("all {} suspects", Count{result.total}))};
+    if (may_give_way && result.total > 1)
+        others.instead = {
+            hint("suspects", says("all {}, with the cause and the fix of each", Count{result.total}))};
+    document.say({std::move(others)});
 }
 
 Document render_suspects(const SuspectsResult& result, const OverviewResult& overview) {

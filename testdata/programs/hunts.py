@@ -319,7 +319,7 @@ catalog = None
 def hunt_singleton():
     CatalogService.reload()
     rest(culprit("two owners", weigh(catalog), ["catalog", "CatalogService.current"], ["both", "every one of them", "the last one lets go"],
-                 used_in="Catalog.load", proof=["CatalogService.current"]))
+                 used_in="Catalog.load", proof=["CatalogService", ".current"]))
 
 
 # --- 6. a cached method
