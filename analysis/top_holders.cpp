@@ -170,6 +170,8 @@ private:
     /// A chain of objects of one type, each of which has nearly all that the one before has.
     bool starts_run(NodeId node) const {
         const TypeId type = type_of(node);
+        // Up to 3.10 each second object of any path is a dict of attributes.
+        if (columns().types.is(type, KnownType::dict) && !is_container(node)) return false;
         NodeId at = node;
         int length = 0;
         for (int steps = 0; steps < 2 * least_chain; ++steps) {
@@ -321,6 +323,7 @@ void say_what_else_holds(const HeapGraph& graph, const ExpressionFinder& express
         if (root.root.kind == RootKind::frame && !root.root.name.is_null() && before != no_object)
             others.push_back(path_expression(graph, root.root, std::vector{owner}, {}));
     if (others.size() > most_also_held) return;
+    holder.owner_type_id = graph.columns().type_of(owner);
     holder.owner_type = type_name(graph.columns().types, graph.columns().type_of(owner));
     holder.owner_also_held_by = std::move(others);
     holder.owner_address = graph.columns().address_of(owner);

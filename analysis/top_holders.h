@@ -33,6 +33,7 @@ struct TopHolder {
     std::string thread_local_name;  // of thread-local data: "app.local"; not escaped
     std::uint64_t retained = 0;     // bytes
     // Of an object that dominates `object`: its type, and where else it is held; none if that is too much to say
+    TypeId owner_type_id = no_type;
     std::string owner_type;
     PathExpression owner;
     Address owner_address;

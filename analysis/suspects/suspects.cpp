@@ -172,8 +172,11 @@ private:
                overview_.pinned->unseen_bytes() * 2 > holder.retained;
     }
 
-    void add_holder(const TopHolder& holder) {
-        if (is_counted(holder)) return;
+    void add_holder(const TopHolder& found) {
+        if (is_counted(found)) return;
+        TopHolder holder = found;
+        if (!Scene(retained_, found).is_class_of_program(holder.owner_type_id))
+            holder.owner_also_held_by.clear();
         const Scene scene(retained_, holder);
         Cause cause = find_cause(scene);
         const std::string place =

@@ -19,9 +19,9 @@ namespace heapsift {
 /// Where a word lies, the most credible place first.
 enum class NativePlace : std::uint8_t {
     frame,        // a slot of a running function (3.11 and later)
-    interpreter,  // the interpreter's own state: fields, caches, thread states
     at_exit,      // a callback that atexit has
     signal_handler,
+    interpreter,  // the interpreter's own state: fields, caches, thread states
     module_data,  // variables of a program or library
     block,        // a block that malloc or pymalloc handed out to C code, or a mapping
     stack         // a thread's native stack, above its stack pointer

@@ -9,12 +9,14 @@ The line of a cause is marked in this file by a comment: `# line NAME`.
 """
 
 import asyncio
+import atexit
 import collections
 import functools
 import gc
 import logging
 import logging.handlers
 import queue
+import signal
 import sys
 import threading
 import unittest
@@ -236,6 +238,33 @@ def leak_suspended():
 memory_handler = logging.handlers.MemoryHandler(capacity=100_000)
 
 
+def leak_log_queue():
+    log = logging.getLogger("queued")
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    waiting = queue.Queue()
+    log.addHandler(logging.handlers.QueueHandler(waiting))
+    for i in range(4000):
+        log.info("got %s", text(i))
+    return {"kind": "log-records", "bytes": 4000 * 4000, "words": ["nobody takes them", "QueueListener"]}
+
+
+def leak_timers():
+    """Tasks that nothing but the loop's timers holds."""
+    async def refresh(number):
+        rows = [text(number, 40_000)]
+        while True:
+            await asyncio.sleep(3600)
+            rows.append(number)
+
+    async def serve():
+        for i in range(400):
+            asyncio.ensure_future(refresh(i))
+        await asyncio.sleep(0.5)
+        finish({"kind": "tasks", "bytes": 400 * 40_000, "words": ["tasks suspended in", "refresh()", "each keeps `rows`", "cancel()"]}, "timers")
+    asyncio.run(serve())
+
+
 def leak_log_records():
     logger = logging.getLogger("shop")
     logger.propagate = False
@@ -264,6 +293,78 @@ local = threading.local()
 def leak_thread_local():
     local.rows = [text(i) for i in range(4000)]
     return {"bytes": 4000 * 4000, "words": ["thread-local", "request or job"]}
+
+
+def leak_thread_locals():
+    """None of the threads has enough to be worth a row of its own."""
+    def work(ready):
+        local.pages = [text(i) for i in range(250)]
+        ready.release()
+        threading.Event().wait()
+    ready = threading.Semaphore(0)
+    for _ in range(12):
+        threading.Thread(target=work, args=(ready,), daemon=True).start()
+        ready.acquire()
+    return {"kind": "thread-local", "bytes": 12 * 250 * 4000, "words": ["__main__.local.pages, in 12 threads", "request or job"]}
+
+
+def clean_up(data):
+    return data
+
+
+def leak_at_exit():
+    for i in range(4000):
+        atexit.register(clean_up, text(i))
+    return {"kind": "atexit", "bytes": 4000 * 4000, "words": ["atexit callbacks", "atexit.unregister"]}
+
+
+def make_handler(data):
+    def on_signal(number, frame):  # line signal-handler
+        return data
+    return on_signal
+
+
+def leak_signal_handler():
+    signal.signal(signal.SIGUSR1, make_handler([text(i) for i in range(4000)]))
+    return {"bytes": 4000 * 4000, "words": ["signal handler", "on_signal()", "signal.SIG_DFL"], "line": "signal-handler"}
+
+
+class Person:
+    def __init__(self):
+        self.history = []
+
+
+class Registry:
+    def __init__(self):
+        self.people = {}
+
+
+def leak_history():
+    """Each of few instances grows."""
+    Registry.first = Registry()
+    Registry.first.people.update((i, Person()) for i in range(400))
+    for i in range(4000):
+        Registry.first.people[i % 400].history.append(text(i))
+    return {"kind": "container", "bytes": 4000 * 4000, "path": "Registry.first.people", "words": ["each Person keeps its `history`"],
+            "used_in": "leak_history"}
+
+
+class Members:
+    current = None
+
+    def __init__(self):
+        self.known = {}
+
+
+members = None
+
+
+def leak_two_owners():
+    global members
+    members = Members.current = Members()
+    members.known.update((i, text(i)) for i in range(4000))
+    return {"kind": "container", "bytes": 4000 * 4000, "path": "members.known", "words": ["drop the Members from both that hold it"],
+            "also_held_by": "__main__.Members.current"}
 
 
 class Model:

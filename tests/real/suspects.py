@@ -16,6 +16,7 @@ import cores
 import harness
 from asked import AskedCore, BadAnswer
 
+_SINCE = {"leak_at_exit": (3, 10)}  # before, what atexit was told hangs on its module, as any other module's tables do
 _PROGRAM = os.path.join(cores.PROGRAMS, "suspects.py")
 
 
@@ -33,11 +34,12 @@ def main():
     for interpreter in found:
         for kind in kinds:
             began, right = time.monotonic(), 0
-            for case in options.cases:
+            cases = [case for case in options.cases if interpreter.version >= _SINCE.get(case, (3,))]
+            for case in cases:
                 faults = run_one(options, interpreter, case, kind, work)
                 right += not faults
                 failures += ["%s %s %s: %s" % (interpreter.name, case, kind, fault) for fault in faults]
-            print("%-18s %-7s %d of %d right, %.1f s" % (interpreter.name, kind, right, len(options.cases), time.monotonic() - began), flush=True)
+            print("%-18s %-7s %d of %d right, %.1f s" % (interpreter.name, kind, right, len(cases), time.monotonic() - began), flush=True)
     return harness.end(failures)
 
 
@@ -94,6 +96,8 @@ def faults_of_leak(asked, truth):
         yield "line %d is not said: %s" % (truth["line"], said)
     if "used_in" in truth and [place["function"] for place in first["used_in"]] != [truth["used_in"]]:
         yield "it is used in %s, not in %s" % (first["used_in"], truth["used_in"])
+    if first["also_held_by"] != ([truth["also_held_by"]] if "also_held_by" in truth else []):
+        yield "its owner is also held by %s" % first["also_held_by"]
     if not first["fix"]:
         yield "no fix"
     elif first["fix"] not in " ".join(asked.text("overview").split()):
