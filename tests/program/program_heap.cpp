@@ -241,6 +241,27 @@ Address ProgramHeap::hold_on_stack(Address object) {
     return word;
 }
 
+// In a place of the interpreter's state that nothing else of a test uses; layouts do not say where it is.
+void ProgramHeap::call_at_exit(const std::vector<std::pair<Address, Address>>& callbacks) {
+    const Address array = heap.allocate(8 * callbacks.size() + 64);
+    for (std::size_t i = 0; i < callbacks.size(); ++i) {
+        const Address callback = heap.allocate(24);
+        heap.put(callback, callbacks[i].first);
+        heap.put(callback + 8, callbacks[i].second);
+        heap.put(array + 8 * i, callback);
+    }
+    const Address state = interpreter + *heap.layout().interpreter_state.size / 8 * 8 - 256;
+    heap.put(state, array);
+    heap.put(state + 8, static_cast<std::int32_t>(callbacks.size()));
+    heap.put(state + 12, static_cast<std::int32_t>(callbacks.size() + 8));
+}
+
+void ProgramHeap::handle_signal(std::uint64_t number, Address handler) {
+    const Address table = runtime_ + 4096, as_usual = heap.integer(0);
+    for (std::uint64_t one = 1; one < 65; ++one)
+        heap.put(table + 16 * one + 8, one == number ? handler : as_usual);
+}
+
 void ProgramHeap::make_runtime() {
     const Layout& l = heap.layout();
     runtime_ = heap.map(Address(0x555600000000), 8192);

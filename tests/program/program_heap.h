@@ -89,6 +89,10 @@ public:
     Address hold_natively(Address object);
     Address hold_in_library(Address object, const std::string& path);
     Address hold_on_stack(Address object);
+    /// atexit.register(function, *arguments), each; once.
+    void call_at_exit(const std::vector<std::pair<Address, Address>>& callbacks);
+    /// signal.signal(number, handler); the other signals have SIG_DFL. Once.
+    void handle_signal(std::uint64_t number, Address handler);
 
     /// Some of everything that an index keeps something of: a module, a call, garbage, held objects, a leak.
     void add_all_kinds();
@@ -96,7 +100,9 @@ public:
     /// The core. The counts are set when it is made for the first time.
     std::string bytes();
 
-    Address interpreter, thread;
+    Address interpreter, thread;  // the first
+    /// The state of the thread that calls.
+    Address last_thread() const { return threads_.back().state; }
 
 private:
     struct Thread {

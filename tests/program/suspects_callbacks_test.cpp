@@ -1,5 +1,7 @@
 // Callbacks and errors that are kept: closures, bound methods, partials; exceptions with their tracebacks.
 
+#include "analysis/suspects/rules.h"
+
 #include "tests/catch.h"
 #include "tests/program/suspected.h"
 
@@ -260,4 +262,69 @@ TEST_CASE("suspects: a local that one stored exception keeps is told by that exc
     CHECK(suspected.words_of(rows) == "KeyError raised in broken(), app.py:12 keeps the locals of its calls");
     CHECK(suspected.fix_of(rows) == "keep str(error), or error.with_traceback(None)");
     CHECK(suspected.kind_of(argument) == "container");  // no traceback keeps an argument
+}
+
+TEST_CASE("suspects: what was told to atexit is kept until the process ends", "[program][suspects]") {
+    ProgramHeap program;
+    const Address clean_up = program.function("clean_up");
+    std::vector<std::pair<Address, Address>> callbacks;
+    for (int i = 0; i < 20; ++i) callbacks.emplace_back(clean_up, program.heap.tuple({payload(program)}));
+    const Address first = callbacks.front().second;
+    program.call_at_exit(callbacks);
+    program.module("app", "/srv/app/app.py", {{"clean_up", clean_up}});
+    const Analysed analysed(program);
+    CHECK(analysed.group(first) == "atexit callbacks");
+    const std::vector<TopHolder> holders = top_holders(analysed.graph, analysed.sizes, 20 * 4000, 10);
+    REQUIRE(holders.size() == 1);
+    CHECK_FALSE(holders[0].object);
+    CHECK(holders[0].many >= 20);
+    const Cause cause = find_cause(Scene(analysed.retained, holders[0]));
+    CHECK(cause.kind == "atexit");
+    CHECK(sentence(cause.words) == "arguments of callbacks that atexit calls when the process ends");
+    CHECK(cause.fix == "atexit.unregister what is done with, or register one function that cleans up all");
+}
+
+TEST_CASE("suspects: what a signal handler refers to", "[program][suspects]") {
+    ProgramHeap program;
+    const std::uint64_t number = GENERATE(1, 10, 64);
+    const Address rows = program.list(payloads(program, 20)),
+                  handler = program.function("on_signal", {{"rows", program.cell(rows)}});
+    program.handle_signal(number, handler);
+    program.module("app", "/srv/app/app.py", {});
+    const Suspected suspected(program);
+    CHECK(suspected.analysed.group(handler) == "signal handlers");
+    CHECK(suspected.kind_of(rows) == "signal-handler");
+    CHECK(suspected.words_of(rows) ==
+          "kept by a signal handler, on_signal(), app.py:10, as long as it is installed");
+}
+
+TEST_CASE("suspects: C code that holds a function is no table of signal handlers", "[program][suspects]") {
+    ProgramHeap program;
+    const Address rows = program.list(payloads(program, 20)),
+                  function = program.function("on_data", {{"rows", program.cell(rows)}});
+    program.hold_natively(function);
+    program.module("app", "/srv/app/app.py", {});
+    const Suspected suspected(program);
+    CHECK(suspected.analysed.group(function) == "native");
+    CHECK(suspected.kind_of(rows) == "container");
+}
+
+TEST_CASE("suspects: a traceback keeps the local of a call that did not raise", "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = exception_type(program, "KeyError");
+    std::vector<Address> errors;
+    Address last;
+    for (int i = 0; i < 20; ++i) {
+        last = payload(program);
+        const Address outer = program.frame_object("ingest", {{"raw", last}}),
+                      inner = program.frame_object("parse", {});
+        errors.push_back(exception(program, type, {}, {outer, inner}));
+    }
+    const Address kept = program.list(errors);
+    program.module("app", "/srv/app/app.py", {{"ERRORS", kept}});
+    const Suspected suspected(program);
+    CHECK(suspected.words_of(kept) ==
+          "KeyError raised in parse(), app.py:12; each traceback keeps `raw` of "
+          "ingest() (" +
+              suspected.size_of(last) + ")");
 }

@@ -322,3 +322,78 @@ TEST_CASE("suspects: a local has no name that another function uses", "[program]
     SuspectsOf asked(program);
     CHECK(functions_of(asked.row("closures", true)).empty());
 }
+
+TEST_CASE("suspects: what has most of each instance is named", "[program][suspects]") {
+    ProgramHeap program;
+    const bool of_program = GENERATE(true, false);
+    const Address type = program.class_with(
+        "Person", {.module = of_program ? "app" : "library", .attributes = {"name", "history"}});
+    std::vector<Address> people;
+    for (int i = 0; i < of_a_holder; ++i)
+        people.push_back(program.instance_with(type, {program.heap.str("p"), list_of(program, 15'000)}));
+    const Address known = program.list(people);
+    program.module("library", "/usr/lib/python3/dist-packages/library.py", {{"Person", type}});
+    program.module("app", "/srv/app/app.py", {{"Person", type}, {"KNOWN", known}});
+    SuspectsOf asked(program);
+    const std::string words = sentence(asked.row("module-container").cause.words);
+    if (of_program)
+        CHECK_THAT(words,
+                   Catch::Matchers::StartsWith("a list in a module: it lives as long as the process; each "
+                                               "Person keeps its `history` (up to "));
+    else
+        CHECK(words == "a list in a module: it lives as long as the process");
+}
+
+TEST_CASE("suspects: the owner of what is kept may be held by another", "[program][suspects]") {
+    ProgramHeap program;
+    const int others = GENERATE(0, 1, 2, 3);
+    const Address type = program.class_with("Catalog", {.attributes = {"rows"}}),
+                  service = program.class_with("Service", {.attributes = {"catalog"}});
+    const Address rows = list_of(program, much), catalog = program.instance_with(type, {rows});
+    ProgramHeap::Named globals = {{"Catalog", type}, {"Service", service}, {"CATALOG", catalog}};
+    for (int i = 0; i < others; ++i)
+        globals.emplace_back("SERVICE" + std::to_string(i), program.instance_with(service, {catalog}));
+    program.module("app", "/srv/app/app.py", globals);
+    SuspectsOf asked(program);
+    const Suspect row = asked.row("container");
+    REQUIRE(row.holder);
+    const std::string fix = "remove what is done with, or give it a bound";
+    // More than two are not told: then it is the catalog that everybody uses.
+    const std::size_t told = others > 2 ? 0 : static_cast<std::size_t>(others);
+    CHECK(row.holder->owner_also_held_by.size() == told);
+    CHECK(row.cause.fix == fix + (told == 0   ? ""
+                                  : told == 1 ? "; or drop the Catalog from both that hold it"
+                                              : "; or drop the Catalog from all that hold it"));
+    if (told == 0) return;
+    CHECK(row.holder->owner_address == catalog);
+    CHECK(row.holder->owner.root == "app");
+    CHECK(row.holder->owner_also_held_by[0].steps.size() == 2);
+}
+
+TEST_CASE("suspects: the same thread-local of two threads is one row", "[program][suspects]") {
+    ProgramHeap program;
+    PythonHeapBuilder& heap = program.heap;
+    const auto& l = heap.layout();
+    const Address local_type = heap.c_type("_thread._local",
+                                           {.basicsize = *l.thread_locals.size, .flags = test::have_gc_flag}),
+                  dummy_type = heap.c_type("_thread._localdummy", {.basicsize = 24});
+    const Address first = list_of(program, 130'000), second = list_of(program, 130'000),
+                  local = program.object(local_type), dummy = heap.object(dummy_type),
+                  other_dummy = heap.object(dummy_type);
+    heap.set(local, l.thread_locals.dummies,
+             program.dict_of({{dummy, program.dict({{"rows", first}})},
+                              {other_dummy, program.dict({{"rows", second}})}}));
+    program.module("app", "/srv/app/app.py", {{"LOCAL", local}});
+    heap.put(program.thread + *l.thread_state.size - 8, dummy);
+    program.call("work", {});
+    const Address of_main = program.thread;
+    program.start_thread("worker");
+    REQUIRE(program.thread == of_main);
+    heap.put(program.last_thread() + *l.thread_state.size - 8, other_dummy);
+    program.call("work", {});
+    SuspectsOf asked(program);
+    const Suspect row = asked.row("thread-local");
+    CHECK(row.alike == 2);
+    CHECK(row.bytes == asked.memory(first) + asked.memory(second));
+    CHECK(row.holder->thread_local_name == "app.LOCAL");
+}

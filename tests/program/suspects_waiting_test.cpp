@@ -270,3 +270,45 @@ TEST_CASE("suspects: a handler without a capacity does not buffer what it keeps"
     CHECK(suspected.words_of(records) == "log records that are kept, with the arguments of each call");
     CHECK(suspected.fix_of(records) == "keep record.getMessage(), not the record");
 }
+
+TEST_CASE("suspects: log records in a queue, and who takes them", "[program][suspects]") {
+    ProgramHeap program;
+    const Address record = program.class_with("LogRecord", {.module = "logging", .attributes = {"msg"}}),
+                  queue = program.class_with("Queue", {.module = "queue", .attributes = {"queue"}});
+    std::vector<Address> waiting;
+    for (int i = 0; i < 20; ++i) waiting.push_back(program.instance_with(record, {payload(program)}));
+    const Address records = program.list(waiting), jobs = program.instance_with(queue, {records});
+    program.module("app", "/srv/app/app.py", {{"LogRecord", record}, {"Queue", queue}, {"JOBS", jobs}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(records) == "log-records");
+    CHECK(suspected.words_of(records) == "log records in a queue from which nobody takes them");
+    CHECK(suspected.fix_of(records) == "start a logging.handlers.QueueListener on it, or give it a maxsize");
+}
+
+TEST_CASE("suspects: tasks that only the timers of the loop hold", "[program][suspects]") {
+    ProgramHeap program;
+    PythonHeapBuilder& heap = program.heap;
+    const Address type = heap.c_type("_asyncio.Task",
+                                     {.basicsize = *heap.layout().task.size, .flags = test::have_gc_flag}),
+                  handle = program.class_with("TimerHandle",
+                                              {.module = "asyncio.events", .attributes = {"_args"}});
+    const bool most = GENERATE(true, false);  // of what the handles hold is the tasks'
+    std::vector<Address> handles;
+    Address last;
+    for (int i = 0; i < 20; ++i) {
+        last = payload(program);
+        const Address task = waiting_task(program, type, "refresh", {{"rows", last}}, Address());
+        handles.push_back(program.instance_with(handle, {program.heap.tuple({task})}));
+    }
+    if (!most)
+        for (int i = 0; i < 30; ++i)
+            handles.push_back(program.instance_with(handle, {program.heap.tuple({payload(program)})}));
+    const Address scheduled = program.list(handles);
+    program.module("app", "/srv/app/app.py", {{"TimerHandle", handle}, {"SCHEDULED", scheduled}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(scheduled) == (most ? "tasks" : "module-container"));
+    if (most)
+        CHECK(suspected.words_of(scheduled) ==
+              "tasks suspended in refresh(), app.py; each keeps `rows` (" + suspected.size_of(last) + ")");
+    CHECK(suspected.of(scheduled).general);
+}
