@@ -8,32 +8,77 @@ namespace {
 
 constexpr const char* unsubscribe = "unsubscribe, or hold them weakly: weakref.WeakMethod";
 
+/// What is called: those of the sample, or what each tuple of it has alone, as (key, receiver) of a signal. Empty if
+/// most are something else.
+std::vector<ObjectId> called(const Scene& scene, KnownType known) {
+    if (scene.holds(known)) return scene.sample();
+    std::vector<ObjectId> found;
+    if (!scene.holds(KnownType::tuple)) return found;
+    for (const ObjectId tuple : scene.sample()) {
+        ObjectId one = no_object;
+        scene.heap().visit_references(tuple, [&](const Reference& reference) {
+            const ObjectId item = scene.heap().snapshot().find(reference.target);
+            if (one == no_object && scene.is(item, known) && scene.dominates(tuple, item)) one = item;
+        });
+        if (one != no_object) found.push_back(one);
+    }
+    if (2 * found.size() <= scene.sample().size()) found.clear();
+    return found;
+}
+
+/// A free variable of a function that it alone keeps.
+struct FreeVariable {
+    std::string name;
+    std::uint64_t bytes = 0;
+    ObjectId content = no_object;
+};
+
+/// The largest; its name is empty if there is none.
+FreeVariable largest_free_variable(const Scene& scene, ObjectId function) {
+    const PythonHeap& python = scene.python();
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    const auto& l = python.layout();
+    const std::vector<std::string> names = free_variables(python, columns.address_of(function));
+    const Address closure = scene.read(function).pointer(l.function.func_closure);
+    FreeVariable largest;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const ObjectId cell = columns.find(python.pointer(closure + *l.tuple.ob_item + 8 * i));
+        if (cell == no_object || !scene.dominates(function, cell)) continue;
+        if (const std::uint64_t bytes = scene.retained(cell); bytes > largest.bytes)
+            largest = {names[i], bytes, columns.find(scene.read(cell).pointer(l.cell.ob_ref))};
+    }
+    return largest;
+}
+
+/// The function whose variable has most of it: a wrapper has the one that it wraps as a variable of its own.
+ObjectId innermost(const Scene& scene, ObjectId function) {
+    constexpr int most_wrappers = 8;
+    for (int i = 0; i < most_wrappers; ++i) {
+        const FreeVariable largest = largest_free_variable(scene, function);
+        if (!scene.is(largest.content, KnownType::function) || !scene.dominates(function, largest.content) ||
+            2 * scene.retained(largest.content) < scene.retained(function))
+            break;
+        function = largest.content;
+    }
+    return function;
+}
+
 std::optional<Cause> closures(const Scene& scene) {
-    if (!scene.holds(KnownType::function)) return std::nullopt;
+    const std::vector<ObjectId> functions = called(scene, KnownType::function);
+    if (functions.empty()) return std::nullopt;
     const PythonHeap& python = scene.python();
     const HeapSnapshot& columns = scene.heap().snapshot();
     MostFrequent<SourcePlace> places;
-    struct Variable {
-        std::string name;
-        std::uint64_t bytes = 0;
-    };
-    Variable largest;
+    FreeVariable largest;
     std::size_t with_closure = 0;
-    for (const ObjectId function : scene.sample()) {
-        const Address at = columns.address_of(function);
-        places.add(place_of_function(python, at));
-        const std::vector<std::string> names = free_variables(python, at);
-        with_closure += !names.empty();
-        const Address closure = scene.read(function).pointer(python.layout().function.func_closure);
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            const ObjectId cell =
-                columns.find(python.pointer(closure + *python.layout().tuple.ob_item + 8 * i));
-            if (cell == no_object || !scene.dominates(function, cell)) continue;
-            if (const std::uint64_t bytes = scene.retained(cell); bytes > largest.bytes)
-                largest = {names[i], bytes};
-        }
+    for (const ObjectId outer : functions) {
+        const ObjectId function = innermost(scene, outer);
+        places.add(place_of_function(python, columns.address_of(function)));
+        with_closure += !free_variables(python, columns.address_of(function)).empty();
+        if (FreeVariable own = largest_free_variable(scene, function); own.bytes > largest.bytes)
+            largest = std::move(own);
     }
-    if (2 * with_closure <= scene.sample().size()) return std::nullopt;  // plain functions: code, no data
+    if (2 * with_closure <= functions.size()) return std::nullopt;  // plain functions: code, no data
     const SourcePlace* place = places.get();
     CauseWords cause = words("closures");
     if (place && place->known()) cause << " of " + words_of(*place);
@@ -45,11 +90,12 @@ std::optional<Cause> closures(const Scene& scene) {
 }
 
 std::optional<Cause> bound_methods(const Scene& scene) {
-    if (!scene.holds(KnownType::method)) return std::nullopt;
+    const std::vector<ObjectId> methods = called(scene, KnownType::method);
+    if (methods.empty()) return std::nullopt;
     const PythonHeap& python = scene.python();
     MostFrequent<SourcePlace> places;
     MostFrequent<std::string> types;
-    for (const ObjectId method : scene.sample()) {
+    for (const ObjectId method : methods) {
         const auto& l = python.layout().method;
         places.add(place_of_function(python, scene.read(method).pointer(l.im_func)));
         types.add(scene.type_of(scene.heap().snapshot().find(scene.read(method).pointer(l.im_self))));

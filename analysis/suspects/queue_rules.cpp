@@ -43,7 +43,9 @@ std::optional<Cause> queues(const Scene& scene) {
     const ObjectId queue = queue_of(scene);
     if (queue == no_object) return std::nullopt;
     const std::string maxsize = attribute_text(scene, queue, {"maxsize", "_maxsize"});
-    CauseWords cause = words("a ", scene.type_of(queue), " with ", CauseWords::count(scene.count()),
+    const std::string type = scene.type_of(queue);
+    const bool vowel = !type.empty() && std::string_view("aeio").find(type.front()) != std::string_view::npos;
+    CauseWords cause = words(vowel ? "an " : "a ", type, " with ", CauseWords::count(scene.count()),
                              " items that nobody has taken");
     const bool unbounded = maxsize.empty() || maxsize.front() == '0' || maxsize.front() == '-';
     if (!maxsize.empty()) cause << (unbounded ? std::string("; it has no bound") : "; maxsize=" + maxsize);
@@ -185,8 +187,19 @@ std::optional<Cause> log_records(const Scene& scene) {
                  .fix = "keep record.getMessage(), not the record"};
 }
 
-constexpr Rule rules_of_queues[] = {
-    {"log-records", log_records}, {"queue", queues}, {"tasks", tasks}, {"suspended", suspended}};
+std::optional<Cause> timers(const Scene& scene) {
+    if (!scene.holds({"asyncio.events.Handle"})) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words("callbacks that the event loop is still to call (call_later, call_soon)"),
+                 .general = true,
+                 .fix = "cancel() those that are done with"};
+}
+
+constexpr Rule rules_of_queues[] = {{"log-records", log_records},
+                                    {"queue", queues},
+                                    {"tasks", tasks},
+                                    {"suspended", suspended},
+                                    {"timers", timers}};
 
 }  // namespace
 

@@ -328,3 +328,48 @@ TEST_CASE("suspects: a traceback keeps the local of a call that did not raise", 
           "ingest() (" +
               suspected.size_of(last) + ")");
 }
+
+TEST_CASE("suspects: receivers beside their keys, in tuples", "[program][suspects]") {
+    ProgramHeap program;
+    const bool all = GENERATE(true, false);  // few are receivers
+    const Address type = program.python_class("Report", {"text"}),
+                  function = program.function("Report.changed"), on_change = program.function("on_change");
+    std::vector<Address> receivers, functions;
+    for (int i = 0; i < 20; ++i) {
+        const Address text = payload(program), key = program.heap.real(i);
+        receivers.push_back(program.heap.tuple(
+            {key, all || i < 5 ? bound_method(program, program.instance(type, {text}), function) : text}));
+        functions.push_back(
+            program.heap.tuple({key, all ? program.function("watch.<locals>.on_change",
+                                                            {{"rows", program.cell(payload(program))}})
+                                         : on_change}));
+    }
+    const Address listed = program.list(receivers), closures = program.list(functions);
+    program.module(
+        "app", "/srv/app/app.py",
+        {{"Report", type}, {"RECEIVERS", listed}, {"CLOSURES", closures}, {"on_change", on_change}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(listed) == (all ? "bound-methods" : "module-container"));
+    if (!all) return;
+    CHECK(suspected.words_of(listed) ==
+          "bound methods Report.changed(), app.py:10; each keeps its app.Report");
+    CHECK(suspected.kind_of(closures) == "closures");
+}
+
+TEST_CASE("suspects: a wrapper's closure is that of the function which it wraps", "[program][suspects]") {
+    ProgramHeap program;
+    std::vector<Address> functions;
+    Address last;
+    for (int i = 0; i < 20; ++i) {
+        last = program.cell(payload(program));
+        const Address trace = program.function("export.<locals>.trace", {{"lines", last}}),
+                      wrap = program.function("listen.<locals>.wrap", {{"original", program.cell(trace)}});
+        functions.push_back(wrap);
+    }
+    const Address listeners = program.list(functions);
+    program.module("app", "/srv/app/app.py", {{"LISTENERS", listeners}});
+    const Suspected suspected(program);
+    CHECK(suspected.words_of(listeners) ==
+          "closures of export.<locals>.trace(), app.py:10; each keeps its `lines` (" +
+              suspected.size_of(last) + ")");
+}

@@ -38,7 +38,7 @@ TEST_CASE("suspects: a queue says how many items nobody has taken, and its bound
     const Suspected suspected(program);
     CHECK(suspected.kind_of(inbox) == "queue");
     const bool bounded = of.maxsize > 0;
-    CHECK(suspected.words_of(inbox) == "a " + of.module + "." + of.name +
+    CHECK(suspected.words_of(inbox) == (of.module.front() == 'a' ? "an " : "a ") + of.module + "." + of.name +
                                            " with 20 items that nobody has taken; " +
                                            (bounded ? "maxsize=500" : "it has no bound"));
     CHECK(suspected.fix_of(inbox) ==
@@ -84,7 +84,7 @@ TEST_CASE("suspects: a class that derives from Queue is one; another of that nam
                    {{"base", base}, {"Jobs", own}, {"Queue", other}, {"JOBS", jobs}, {"TRACK", track}});
     const Suspected suspected(program);
     // What the program stored as maxsize is no number, so nothing is said of a bound.
-    CHECK(suspected.words_of(jobs) == "a app.Jobs with 20 items that nobody has taken");
+    CHECK(suspected.words_of(jobs) == "an app.Jobs with 20 items that nobody has taken");
     CHECK(suspected.kind_of(track) == "container");
 }
 
@@ -311,4 +311,19 @@ TEST_CASE("suspects: tasks that only the timers of the loop hold", "[program][su
         CHECK(suspected.words_of(scheduled) ==
               "tasks suspended in refresh(), app.py; each keeps `rows` (" + suspected.size_of(last) + ")");
     CHECK(suspected.of(scheduled).general);
+}
+
+TEST_CASE("suspects: callbacks of timers that are no tasks", "[program][suspects]") {
+    ProgramHeap program;
+    const Address handle = program.class_with("Handle", {.module = "asyncio.events"}),
+                  timer = program.class_with(
+                      "TimerHandle", {.base = handle, .module = "asyncio.events", .attributes = {"_args"}});
+    std::vector<Address> handles;
+    for (int i = 0; i < 20; ++i)
+        handles.push_back(program.instance_with(timer, {program.heap.tuple({payload(program)})}));
+    const Address scheduled = program.list(handles);
+    program.module("app", "/srv/app/app.py", {{"TimerHandle", timer}, {"SCHEDULED", scheduled}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(scheduled) == "timers");
+    CHECK(suspected.fix_of(scheduled) == "cancel() those that are done with");
 }
