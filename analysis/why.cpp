@@ -62,6 +62,7 @@ public:
 
     WhyResult find() {
         WhyResult result;
+        result.asked_paths = query_.paths;
         result.target = object_row(heap_, object_);
         result.retained = retained_.memory(object_);
         result.target.retained = result.retained;

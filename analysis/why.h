@@ -55,6 +55,7 @@ struct WhyResult {
     Reach reach = Reach::named;
     std::string group;  // the one that holds it: "app", or "shared by several groups"
     std::vector<WhyPath> paths;
+    std::size_t asked_paths = 1;
     std::uint64_t referrers = 0;  // references found that are followed, including roots
     std::uint64_t references_found = 0, references_counted = 0;
     bool immortal = false;

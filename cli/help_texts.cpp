@@ -100,7 +100,7 @@ constexpr std::string_view words = R"(The terms
                or garbage: waiting for the collector, uncollectable (found, but
                it could not be freed), invisible (never found)
   root         where a path begins: a module, a running function, a thread,
-               native code
+               what atexit or signal was told to call, native code
 {path}
   retained     what deleting an object would free: its own memory, and that of
                everything that only it keeps alive, in Python and in C code. For
@@ -110,8 +110,8 @@ constexpr std::string_view words = R"(The terms
   holder       where an attribute leads: shop.Order.items[*] is everything in
                the lists 'items'
   group        where the dominators begin: a thread, a module of the program,
-               a package, Python and its library, native code; what two groups
-               hold is shared
+               a package, Python and its library, atexit callbacks, signal
+               handlers, native code; what two groups hold is shared
 )";
 
 constexpr std::string_view address = R"(Ways to name an object (ADDRESS)

@@ -60,22 +60,46 @@ std::string name_in_source(const Scene& scene) {
     return {};
 }
 
-CodeThatNames::CodeThatNames(const HeapReader& heap) {
+namespace {
+
+/// Code objects of the program's own files; kept, or a look at each object's type would be most of a warm answer.
+struct CodeOfProgram {
+    std::vector<ObjectId> objects;
+
+    std::size_t rows() const { return objects.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        part.list(self.objects, [&](auto& object, Part& p) { kept_object(object, p, heap); });
+    }
+};
+
+CodeOfProgram find_code(const HeapReader& heap) {
     const PythonHeap& python = heap.python_heap();
     const HeapSnapshot& columns = heap.snapshot();
-    const auto& l = python.layout().code;
-    if (!l.co_filename.present() || !l.co_names.present()) return;
     const std::string library = library_folder(*columns.roots);
     std::vector<bool> is_code;
     for (const TypeInfo& type : columns.types) is_code.push_back(type.known == KnownType::code);
-    for (ObjectId object{0}; object < columns.object_count() && codes_.size() < most_codes; ++object) {
+    CodeOfProgram found;
+    for (ObjectId object{0}; object < columns.object_count() && found.objects.size() < most_codes; ++object) {
         const TypeId type = columns.type_of(object);
         if (type == no_type || !is_code[type]) continue;
-        const Address code = columns.address_of(object);
-        if (!is_file_of_program(
-                python.unicode_text(python.pointer(code + *l.co_filename), longest_path).value_or(""),
-                library))
-            continue;
+        const Address file = python.pointer(columns.address_of(object) + *python.layout().code.co_filename);
+        if (is_file_of_program(python.unicode_text(file, longest_path).value_or(""), library))
+            found.objects.push_back(object);
+    }
+    return found;
+}
+
+}  // namespace
+
+CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) {
+    const PythonHeap& python = heap.python_heap();
+    const auto& l = python.layout().code;
+    if (!l.co_filename.present() || !l.co_names.present()) return;
+    for (const ObjectId object :
+         kept_answer(answers, KeptQuestion("code"), heap, [&] { return find_code(heap); }).objects) {
+        const Address code = heap.snapshot().address_of(object);
         Code found{place_of_code(python, code), {}};
         const Address names = python.pointer(code + *l.co_names);
         if (!found.place.known() || !python.types().is(python.type_of(names), KnownType::tuple)) continue;

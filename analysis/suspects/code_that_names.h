@@ -2,6 +2,7 @@
 
 // Where a suspect's attribute or global stands in the program's source.
 
+#include "analysis/kept_answers.h"
 #include "analysis/source_places.h"
 #include "analysis/suspects/scene.h"
 
@@ -20,8 +21,9 @@ std::string name_in_source(const Scene& scene);
 /// strings have as a method ("items").
 class CodeThatNames {
 public:
-    /// Cost: a look at the type of each object, and at the names of each code object of the program.
-    explicit CodeThatNames(const HeapReader& heap);
+    /// Cost: a look at the type of each object, if no answer is kept; and at the names of each code object of the
+    /// program.
+    explicit CodeThatNames(const HeapReader& heap, KeptAnswers* answers = nullptr);
 
     /// At most `most` of them, those that do not run only once first (`__init__`, a module's body), then by file and
     /// line. `all` is how many there are.

@@ -17,7 +17,7 @@ std::string bound_it(const std::string& container) {
     return "remove entries that are done with, or give it a bound";
 }
 
-/// "; each app.Person keeps its `history` (48.9 KiB)": an attribute of the program's instances that has most of what
+/// "; each app.Person keeps its `history` (48.9 KiB)": an attribute of instances that has most of what
 /// is held, so that these grow, or are large; nothing if their memory is in no one attribute.
 void add_what_each_keeps(const Scene& scene, CauseWords& cause) {
     constexpr std::uint64_t worth_a_word = 1024;
@@ -25,7 +25,8 @@ void add_what_each_keeps(const Scene& scene, CauseWords& cause) {
     std::uint64_t largest = 0;
     std::string type;
     for (const ObjectId object : scene.sample()) {
-        if (!scene.is_class_of_program(scene.heap().snapshot().type_of(object))) return;
+        const TypeId of = scene.heap().snapshot().type_of(object);
+        if (of == no_type || !scene.heap().snapshot().types[of].python_class) return;
         const auto part = scene.largest_part(object);
         names.add(part && !part->is_local ? part->name : std::string(), scene.retained(object));
         if (part && part->bytes > largest) largest = part->bytes;

@@ -30,11 +30,10 @@ bool is_of_program(const RootSet& roots, const LoadedModule& module) {
 }  // namespace
 
 Scene::Scene(const RetainedLookup& retained, const TopHolder& holder)
-    : retained_(retained), graph_(retained.graph()), holder_(holder) {
-    take_sample();
-}
+    : retained_(retained), graph_(retained.graph()), holder_(holder) {}
 
-void Scene::take_sample() {
+void Scene::take_sample() const {
+    sampled_ = true;
     if (holder_.joint) {
         for (const NodeId member : holder_.joint->sample) sample_.push_back(HeapGraph::object_of(member));
         return;
@@ -74,7 +73,7 @@ ObjectId Scene::waiting_below(ObjectId object) const {
 }
 
 std::vector<ObjectId> Scene::waiting() const {
-    std::vector<ObjectId> from = sample_;
+    std::vector<ObjectId> from = sample();
     // An event of gevent has a list of those that wait for it.
     if (from.size() == 1 && !container_word(*this, from.front()).empty())
         if (const NodeId child = retained_.largest_child(HeapGraph::node_of(from.front()));

@@ -57,13 +57,16 @@ public:
     const std::string& root() const { return holder_.expression.root; }
 
     /// Of what it holds, objects of the type that has most: 64, or all if they are fewer.
-    const std::vector<ObjectId>& sample() const { return sample_; }
+    const std::vector<ObjectId>& sample() const {
+        if (!sampled_) take_sample();
+        return sample_;
+    }
     std::uint64_t count() const { return holder_.content_count; }
     /// Whether the first of them is a ….
     bool holds(std::initializer_list<std::string_view> names) const {
-        return !sample_.empty() && is_a(sample_.front(), names);
+        return !sample().empty() && is_a(sample().front(), names);
     }
-    bool holds(KnownType known) const { return !sample_.empty() && is(sample_.front(), known); }
+    bool holds(KnownType known) const { return !sample().empty() && is(sample().front(), known); }
 
     /// Tasks, coroutines, generators and greenlets: those of `sample`, or those to which each of it leads (the handle
     /// of a timer, the callback of an event) by what is largest. Empty if those keep less than half.
@@ -80,14 +83,16 @@ public:
     std::optional<Part> largest_part(ObjectId object) const;
 
 private:
-    void take_sample();
+    void take_sample() const;
     std::vector<ObjectId> sample_below(NodeId node, TypeId type) const;
     ObjectId waiting_below(ObjectId object) const;
 
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const TopHolder& holder_;
-    std::vector<ObjectId> sample_;
+    mutable bool sampled_ =
+        false;  // the children of a dominator take time to find: not for who asks of the path alone
+    mutable std::vector<ObjectId> sample_;
 };
 
 /// "list of 5,000" without its number: "list", "dict", "set", "deque"; "" if it is no container.

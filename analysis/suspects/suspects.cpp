@@ -261,9 +261,9 @@ std::string identifier_of(const std::string& attribute) {
 }
 
 void add_code(Work& work, const OverviewResult& overview, std::vector<Suspect>& suspects) {
-    constexpr std::size_t most_places = 3;
-    const CodeThatNames code(work.heap());
-    const RetainedLookup retained(work.graph(), work.retained());
+    constexpr std::size_t most_places = 64;
+    const CodeThatNames code(work.heap(), work.answers());
+    const RetainedLookup retained(work.graph(), work.retained());  // of which nothing is asked but its graph
     for (Suspect& suspect : suspects) {
         std::string name;
         if (suspect.holder)

@@ -30,7 +30,7 @@ ExitCode run_overview(Session& session) {
     note_overlaps(result.memory_overlaps, session.diagnostics());
     OverviewCore core = overview_core(heap.core(), columns.python);
     core.signature = signature(result, core.process, columns.python.version, !session.redactor().active());
-    const SuspectsResult causes = suspects(question.work(), result, overview_suspects);
+    const SuspectsResult causes = suspects(question.work(), result, overview_suspects, true);
     return session.write(render_overview(std::move(result), core, causes));
 }
 

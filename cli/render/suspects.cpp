@@ -37,16 +37,19 @@ Text pinned_holder(const ArrayHolderRow& row) {
     return says("{}, {}", how_many(row.pinned_arrays, "small slice"), place);
 }
 
-/// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4".
+/// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4": the first of them.
 Text code_words(const Suspect& suspect) {
+    constexpr std::size_t most = 3;
+    const std::size_t shown = std::min(most, suspect.used_in.size());
+    const std::uint64_t more = suspect.used_in.size() - shown + suspect.more_used_in;
     Text text = "used in ";
-    for (std::size_t i = 0; i < suspect.used_in.size(); ++i) {
-        const bool last = i + 1 == suspect.used_in.size() && suspect.more_used_in == 0;
+    for (std::size_t i = 0; i < shown; ++i) {
+        const bool last = i + 1 == shown && more == 0;
         if (i > 0) text += !last ? ", " : i == 1 ? " and " : ", and ";
         const SourcePlace& place = suspect.used_in[i];
         text += place.is_body_of_module() ? says("the body of {}", place.file) : Text(words_of(place));
     }
-    if (suspect.more_used_in > 0) text += says(", and {} more", Count{suspect.more_used_in});
+    if (more > 0) text += says(", and {} more", Count{more});
     return text;
 }
 
@@ -76,6 +79,7 @@ Text next_command(const Suspect& suspect) {
             break;
     }
     const TopHolder& holder = *suspect.holder;
+    if (!holder.object && holder.says_held && suspect.cause.kind == "suspended") return "threads";
     if (!holder.owner_also_held_by.empty())
         return says("why {} --paths {}", Target{expression_of(holder.owner), holder.owner_address},
                     std::to_string(1 + holder.owner_also_held_by.size()));
@@ -164,10 +168,10 @@ Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
     return words;
 }
 
-Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview, bool with_code) {
+Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview) {
     return Datum::list_of(result.suspects, [&](const Suspect& suspect) {
         const bool has_object = suspect.holder && suspect.holder->object;
-        Datum data = entries(
+        return entries(
             {{"kind", suspect.cause.kind},
              {"sentence", keeper_words(suspect, overview)},
              {"bytes", suspect.bytes},
@@ -183,12 +187,13 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
                   [](const PathExpression& one) { return Datum(expression_of(one)); })},
              {"cause", suspect.cause.words.empty() ? Datum() : Datum(cause_words(suspect.cause.words))},
              {"fix", or_null(suspect.cause.fix)},
+             {"used_in", Datum::list_of(suspect.used_in,
+                                        [](const SourcePlace& place) {
+                                            return entries({{"function", place.function},
+                                                            {"file", place.file},
+                                                            {"line", place.line}});
+                                        })},
              {"next", next_command(suspect)}});
-        if (with_code)
-            data["used_in"] = Datum::list_of(suspect.used_in, [](const SourcePlace& place) {
-                return entries({{"function", place.function}, {"file", place.file}, {"line", place.line}});
-            });
-        return data;
     });
 }
 
@@ -209,7 +214,7 @@ void say_suspects(const SuspectsResult& result, const OverviewResult& overview, 
 
 Document render_suspects(const SuspectsResult& result, const OverviewResult& overview) {
     Document document{.command = "suspects"};
-    document.data["suspects"] = suspects_data(result, overview, true);
+    document.data["suspects"] = suspects_data(result, overview);
     document.data["total"] =
         entries({{"suspects", result.total}, {"bytes", result.bytes}, {"in_use", overview.in_use_bytes}});
     if (result.suspects.empty()) {

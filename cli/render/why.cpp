@@ -8,6 +8,8 @@
 namespace heapsift {
 namespace {
 
+constexpr std::uint64_t worth_going_down = 4;  // times what is its own
+
 Text heading(const WhyResult& result) {
     Text text = Text(TypeName{result.target.type}).bold();
     if (const Value value = value_of(result.target); !value.empty()) text += "  " + Text(value).giving_way();
@@ -89,8 +91,10 @@ void say_paths(const WhyResult& result, Document& document) {
     if (!path.from_address)
         document.say({Paragraph{
             .text = says("in Python: {}", target.expression), .tail = {}, .broken = false, .secret = true}});
-    if (result.referrers > result.paths.size() && result.paths.size() == 1)
+    if (result.referrers > result.paths.size() && result.asked_paths == 1)
         document.say(hint(says("why {} --paths 3", target), "the paths through other referrers"));
+    else if (result.retained / worth_going_down >= result.target.facts.memory)
+        document.say(hint(says("dominators {}", target), "what of it has most"));
     else
         document.say(hint(says("show {}", target)));
 }

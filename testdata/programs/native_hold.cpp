@@ -45,8 +45,7 @@ void keep_and_leak(void* object) {
     hold::lost = nullptr;
 }
 void keep_on_stack(void* object) {
-    void* volatile here[2] = {object, nullptr};
-    Py_IncRef(object);
+    void* volatile here[2] = {object, nullptr};  // its reference was counted by who has the interpreter's lock
     while (!__atomic_load_n(&hold::stop, __ATOMIC_RELAXED)) usleep(100000);
     hold::single = here[0];
 }

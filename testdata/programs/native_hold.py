@@ -48,6 +48,7 @@ def main():
     waiting.keep_on_stack.argtypes = [ctypes.c_void_p]
     thing = Thing("keep_on_stack")
     address["keep_on_stack"] = standstill.address(thing)
+    library.lose_reference(ctypes.py_object(thing))  # a count without the lock ends a debug build
     threading.Thread(target=waiting.keep_on_stack, args=(id(thing),), name="waiter", daemon=True).start()
     time.sleep(0.3)
     thing = None
