@@ -6,6 +6,8 @@
 #include "analysis/suspects/rules.h"
 #include "parsers/libraries/greenlets.h"
 
+#include <algorithm>
+
 namespace heapsift {
 namespace {
 
@@ -36,6 +38,37 @@ void add_what_each_keeps(const Scene& scene, CauseWords& cause) {
     if (!name || name->empty() || largest < worth_a_word) return;
     cause << "; each " + short_type_name(type) + " keeps its `" + *name + "` (up to "
           << CauseWords::size(largest) << ")";
+}
+
+/// A table that is much larger than what it holds: dicts and sets grow with what is put in, and never shrink by what
+/// is taken out (CPython, Objects/dictobject.c and setobject.c, 2.7 to 3.13).
+std::optional<Cause> emptied(const Scene& scene) {
+    constexpr std::uint64_t of_an_item = 1024;  // bytes; a full table has at most 100
+    const ObjectId object = scene.object();
+    const std::string container = container_word(scene, object);
+    if (container.empty() || container == "list" || container == "deque") return std::nullopt;
+    const std::uint64_t own = scene.heap().facts(object).memory;
+    const ObjectReader reader = scene.read(object);
+    const auto& l = scene.python().layout();
+    const auto used = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(0, container == "set" ? reader.integer<std::int64_t>(l.set.used)
+                                                     : reader.integer<std::int64_t>(l.dict.ma_used)));
+    if (2 * own < scene.retained(object) || own / of_an_item < used + 1) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words("a table for what it once had: ", CauseWords::size(own), " for ",
+                                CauseWords::count(used), used == 1 ? " entry" : " entries",
+                                "; taking entries out does not shrink it"),
+                 .fix = "make a new one of what is left: " + container + "(…)"};
+}
+
+/// Of objects that nothing else reaches.
+std::optional<Cause> counted_and_not_found(const Scene& scene) {
+    if (scene.holder().group_kind != GroupKind::held || scene.holder().joint) return std::nullopt;
+    return Cause{
+        .kind = {},
+        .words = words("references to it are counted, and are nowhere in the core: C code took them and did "
+                       "not give them back (Py_DECREF), or keeps them out of sight"),
+        .fix = "find the extension that returns or takes such objects"};
 }
 
 std::optional<Cause> default_argument(const Scene& scene) {
@@ -143,11 +176,16 @@ std::optional<Cause> held_together(const Scene& scene) {
                             : "remove from every one of them what is done with"};
 }
 
-constexpr Rule rules_of_places[] = {
-    {"joint-holders", held_together, true},       {"default-argument", default_argument},
-    {"thread-local", thread_local_data, true},    {"class-attribute", class_attribute, true},
-    {"suspended-local", suspended_holder, true},  {"local", local_of_call, true},
-    {"module-container", module_container, true}, {"container", any_container, true}};
+constexpr Rule rules_of_places[] = {{"joint-holders", held_together, true},
+                                    {"emptied", emptied},
+                                    {"leaked-reference", counted_and_not_found, true},
+                                    {"default-argument", default_argument},
+                                    {"thread-local", thread_local_data, true},
+                                    {"class-attribute", class_attribute, true},
+                                    {"suspended-local", suspended_holder, true},
+                                    {"local", local_of_call, true},
+                                    {"module-container", module_container, true},
+                                    {"container", any_container, true}};
 
 }  // namespace
 

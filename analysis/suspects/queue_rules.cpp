@@ -136,10 +136,46 @@ std::optional<Cause> tasks(const Scene& scene) {
                      "timeout"};
 }
 
+/// Whether a coroutine's call has not begun: it is at the line of its `def`, and has nothing on its stack, where one
+/// that waits has what it waits for.
+bool has_not_begun(const Scene& scene, ObjectId coroutine) {
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    const auto frame = generator_frame(scene.python(), columns.address_of(coroutine));
+    if (!frame || frame->line <= 0 || frame->line != place_of_code(scene.python(), frame->code).line)
+        return false;
+    bool waits = false;
+    const auto look_at = [&](ObjectId object) {
+        scene.heap().visit_references(object, [&](const Reference& reference) {
+            waits = waits || reference.step.name == "<value stack>";
+        });
+    };
+    look_at(coroutine);
+    if (const ObjectId own = columns.find(frame->object); own != no_object) look_at(own);
+    return !waits;
+}
+
+/// "send(), app.py:15", of most of them; "" if they have begun, or there is no such function.
+std::string never_awaited(const Scene& scene, const std::vector<ObjectId>& coroutines) {
+    MostFrequent<SourcePlace> places;
+    for (const ObjectId one : coroutines) {
+        if (!has_not_begun(scene, one)) return {};
+        const auto frame = generator_frame(scene.python(), scene.heap().snapshot().address_of(one));
+        places.add(place_of_code(scene.python(), frame->code));
+    }
+    const SourcePlace* place = places.get();
+    return place ? words_of(*place) : std::string();
+}
+
 std::optional<Cause> suspended(const Scene& scene) {
     const std::vector<ObjectId> waiting = scene.waiting();
     if (waiting.empty()) return std::nullopt;
     const HeapSnapshot& columns = scene.heap().snapshot();
+    if (scene.is(waiting.front(), KnownType::coroutine))
+        if (const std::string place = never_awaited(scene, waiting); !place.empty()) {
+            CauseWords cause = words("coroutines of ", place, " that nobody has awaited");
+            add_what_one_keeps(scene, waiting.front(), cause);
+            return Cause{.kind = {}, .words = std::move(cause), .fix = "await each, or close() it"};
+        }
     const TypeInfo& type = columns.type_info(waiting.front());
     const std::string word = is_greenlet(type)                          ? "greenlets"
                              : type.known == KnownType::coroutine       ? "coroutines"

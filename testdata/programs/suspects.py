@@ -11,6 +11,7 @@ The line of a cause is marked in this file by a comment: `# line NAME`.
 import asyncio
 import atexit
 import collections
+import ctypes
 import functools
 import gc
 import logging
@@ -235,6 +236,18 @@ def leak_suspended():
     return {"bytes": 4000 * 4000, "path": "suspended", "words": ["generators suspended in", "rows()", "`body`", "close()"]}
 
 
+never_sent = []
+
+
+def leak_unawaited():
+    async def send(payload):  # line unawaited
+        return payload
+    for i in range(4000):
+        never_sent.append(send(text(i)))
+    return {"kind": "suspended", "bytes": 4000 * 4000, "path": "never_sent", "words": ["nobody has awaited", "send()", "each keeps `payload`", "await"],
+            "line": "unawaited"}
+
+
 memory_handler = logging.handlers.MemoryHandler(capacity=100_000)
 
 
@@ -392,6 +405,27 @@ def leak_module_deque():
     return {"kind": "module-container", "bytes": 4000 * 4000, "path": "recent", "words": ["a deque in a module", "bound"]}
 
 
+table = {}
+
+
+def leak_emptied():
+    table.update((i, None) for i in range(400_000))
+    for i in range(400_000 - 5):
+        del table[i]
+    return {"bytes": sys.getsizeof(table), "path": "table", "words": ["taking entries out does not shrink it", "make a new one"],
+            "used_in": "leak_emptied"}
+
+
+def leak_references():
+    """An extension that forgets Py_DECREF."""
+    take = ctypes.pythonapi.Py_IncRef
+    take.argtypes = [ctypes.py_object]
+    for i in range(400):
+        take([text(i * 10 + j) for j in range(10)])
+    # Of few of these lists a stale word somewhere seems to be the reference that was taken.
+    return {"kind": "leaked-reference", "bytes": 4000 * 3900, "words": ["held by what was not found", "Py_DECREF"]}
+
+
 def leak_local():
     def work(ready):
         thread_cache = {i: text(i) for i in range(1000)}
@@ -500,6 +534,21 @@ def healthy_loop():
         finish({}, "loop")
         return waiting
     asyncio.run(main())
+
+
+def healthy_pandas():
+    """A job in the middle of its work."""
+    import numpy
+    import pandas
+
+    def finish_with(frame, joined):
+        summary = joined.describe()
+        finish({}, "pandas")
+        return frame, summary
+
+    frame = pandas.DataFrame({"user": numpy.arange(200_000) % 1000, "price": numpy.random.rand(200_000), "city": ["city %d" % (i % 50) for i in range(200_000)]})
+    mean = frame.groupby("user")["price"].mean()
+    finish_with(frame, frame.join(mean, on="user", rsuffix="_mean"))
 
 
 def healthy_imports():

@@ -192,3 +192,29 @@ TEST_CASE("suspects: what no rule knows has no cause", "[program][suspects]") {
     CHECK(suspected.of(socket).fix.empty());
     CHECK(suspected.of(socket).general);
 }
+
+TEST_CASE("suspects: a set that had much more than it has", "[program][suspects]") {
+    ProgramHeap program;
+    const std::uint64_t room = GENERATE(1 << 16, 64);
+    const std::vector<Address> left = payloads(program, 3);
+    const Address seen = program.heap.set(left, room);
+    program.module("app", "/srv/app/app.py", {{"SEEN", seen}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(seen) == (room == 64 ? "module-container" : "emptied"));
+    if (room == 64) return;
+    CHECK_THAT(suspected.words_of(seen), Catch::Matchers::StartsWith("a table for what it once had: "));
+    CHECK_THAT(suspected.words_of(seen),
+               Catch::Matchers::EndsWith(" for 3 entries; taking entries out does not shrink it"));
+    CHECK(suspected.fix_of(seen) == "make a new one of what is left: set(…)");
+}
+
+TEST_CASE("suspects: what is counted and was not found", "[program][suspects]") {
+    ProgramHeap program;
+    const Address rows = program.list(payloads(program, 20));
+    program.leak(rows, 1);
+    program.module("app", "/srv/app/app.py", {});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(rows) == "leaked-reference");
+    CHECK(suspected.fix_of(rows) == "find the extension that returns or takes such objects");
+    CHECK(suspected.of(rows).general);
+}

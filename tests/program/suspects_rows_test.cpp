@@ -398,3 +398,17 @@ TEST_CASE("suspects: the same thread-local of two threads is one row", "[program
     CHECK(row.bytes == asked.memory(first) + asked.memory(second));
     CHECK(row.holder->thread_local_name == "app.LOCAL");
 }
+
+TEST_CASE("suspects: what a call is at work on is none, unless it is most of the memory",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const bool most = GENERATE(false, true);
+    const int in_hand = GENERATE(1, 20);  // things in the local
+    const Address type = program.class_with("Frame", {.attributes = {"blocks"}});
+    const Address blocks = program.list(payloads(program, in_hand, 12'000'000 / in_hand));
+    if (!most) program.module("data", "/srv/app/data.py", {{"ROWS", list_of(program, 2'000'000)}});
+    program.module("app", "/srv/app/app.py", {{"Frame", type}});
+    program.call("work", {{"blocks", blocks}});
+    SuspectsOf asked(program);
+    CHECK(asked.kinds().size() == std::size_t{!most} + std::size_t{most || in_hand >= 16});
+}

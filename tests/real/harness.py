@@ -6,6 +6,7 @@ import argparse
 import atexit
 import os
 import shutil
+import subprocess
 import tempfile
 
 import interpreters
@@ -62,3 +63,9 @@ def leave(folder, keep):
         print("  kept: %s" % folder)
     else:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def has_pandas(interpreter):
+    asked = subprocess.run([interpreter.path, "-c", "import pandas"], env=interpreter.environment(), stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: interpreter.enter(interpreter.tree or "/"))
+    return asked.returncode == 0

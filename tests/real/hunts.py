@@ -57,7 +57,7 @@ def main():
         for kind in kinds:
             began, right, tried = time.monotonic(), 0, 0
             for program in options.programs:
-                if program == "views" and not has_pandas(interpreter):
+                if program == "views" and not harness.has_pandas(interpreter):
                     continue
                 faults = run_one(options, interpreter, program, kind, work, shown)
                 tried, right = tried + 1, right + (not faults)
@@ -66,12 +66,6 @@ def main():
     if options.screens:
         write_screens(options.screens, shown)
     return harness.end(failures)
-
-
-def has_pandas(interpreter):
-    asked = subprocess.run([interpreter.path, "-c", "import pandas"], env=interpreter.environment(), stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: interpreter.enter(interpreter.tree or "/"))
-    return asked.returncode == 0
 
 
 def run_one(options, interpreter, program, kind, work, shown):
