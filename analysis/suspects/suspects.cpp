@@ -51,20 +51,23 @@ private:
             return suspect.bytes >= std::max(in_use / 4, 32 * mib);
         if (suspect.kind != Suspect::Kind::holder || !suspect.cause.general)
             return suspect.bytes >= std::max(in_use / 50, mib);
-        const std::uint64_t least = is_in_hand(*suspect.holder)      ? in_use / 2
+        const std::uint64_t least = is_in_hand(suspect)              ? in_use / 2
                                     : is_of_program(*suspect.holder) ? in_use / 20
                                                                      : in_use / 5;
         return suspect.bytes >= std::max(least, 4 * mib);
     }
 
     /// What a program is at work on, as any healthy one may be: what calls alone hold together (an argument is in the
-    /// caller's hand as well), and a local that is no collection of many things, as an array or a DataFrame is.
-    bool is_in_hand(const TopHolder& holder) const {
+    /// caller's hand as well), and a local, or anything of which no cause is known, that is no collection of many
+    /// things: an array, a DataFrame.
+    bool is_in_hand(const Suspect& suspect) const {
         constexpr std::uint64_t many = 16;
+        const TopHolder& holder = *suspect.holder;
         if (holder.joint)
             return std::all_of(holder.joint->by.begin(), holder.joint->by.end(),
                                [&](NodeId node) { return retained_.graph().kind(node) == NodeKind::frame; });
-        return !holder.frame.empty() && holder.object && holder.content_count < many;
+        return (!holder.frame.empty() || suspect.cause.words.empty()) && holder.object &&
+               holder.content_count < many;
     }
 
     /// What hangs below several groups is the program's if one of those that hold it together is.
