@@ -7,6 +7,7 @@
 #include "analysis/object_paths.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace heapsift {
@@ -54,6 +55,8 @@ public:
     /// Of a node and all below it, but what its dominator calls it.
     void describe(DominatorNode& node) {
         describe_node(node);
+        if (node.folded_type != no_type)
+            node.folded_type_name = type_name(graph_.columns().types, node.folded_type);
         std::vector<NodeId> children;
         for (const DominatorNode& child : node.children) children.push_back(child.node);
         const StepsBetween names = names_of(node.node, children);
@@ -170,7 +173,7 @@ public:
 
     DominatorNode build(NodeId top) {
         DominatorNode made = node(top);
-        grow(made, 0);
+        grow(made, 0, 0);
         return made;
     }
 
@@ -198,7 +201,8 @@ private:
         return no_node;
     }
 
-    void grow(DominatorNode& parent, std::size_t depth) {
+    /// `alike`: so many of those above, one below the other, have nearly as much.
+    void grow(DominatorNode& parent, std::size_t depth, std::size_t alike) {
         std::vector<NodeId> all = shown_children(retained_, modules_, parent.node);
         if (depth < query_.depth && parent.node != graph_.root() && !all.empty()) {
             const std::uint64_t worth = std::max<std::uint64_t>({query_.least, parent.retained / 50, 1});
@@ -209,15 +213,28 @@ private:
             std::erase_if(all, [&](NodeId child) { return together.contains(child); });
         }
         std::vector<NodeId> given;
+        std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>>
+            folded;  // by type: bytes, count
         for (const NodeId child : all) {
             const bool fits = retained_.memory(child) >= query_.least && retained_.memory(child) > 0;
             if (depth >= query_.depth || !fits || (query_.limit != 0 && given.size() >= query_.limit)) {
                 ++parent.folded;
                 parent.folded_retained += retained_.memory(child);
+                if (is_object(graph_, child)) {
+                    auto& [bytes, count] = folded[std::uint32_t{columns().type_of(graph_.object_of(child))}];
+                    bytes += retained_.memory(child);
+                    ++count;
+                }
                 continue;
             }
             given.push_back(child);
         }
+        for (const auto& [type, sum] : folded)
+            if (sum.first * 10 >= parent.folded_retained * 9 && TypeId(type) != no_type) {
+                parent.folded_type = TypeId(type);
+                parent.folded_of_type = sum.second;
+                parent.folded_of_type_retained = sum.first;
+            }
         parent.children.reserve(given.size());  // there may be a million, of almost a kilobyte
         for (const NodeId child : given) {
             DominatorNode made = node(child);
@@ -225,7 +242,13 @@ private:
             parent.children.push_back(std::move(made));
         }
         if (depth >= query_.depth) return;
-        for (DominatorNode& child : parent.children) grow(child, depth + 1);
+        constexpr std::size_t most_alike = 16;
+        for (DominatorNode& child : parent.children) {
+            const bool goes_on = parent.children.size() == 1 && alike < most_alike &&
+                                 is_object(graph_, parent.node) &&
+                                 child.retained + parent.retained / 50 >= parent.retained;
+            grow(child, goes_on ? depth : depth + 1, goes_on ? alike + 1 : 0);
+        }
     }
 
     /// Goes on to the last of a run; what is between is only counted.
@@ -304,6 +327,8 @@ private:
         }
         for (auto* number : {&node.retained, &node.native, &node.run, &node.folded, &node.folded_retained})
             part.number(*number);
+        kept_type(node.folded_type, part, graph.heap());
+        for (auto* number : {&node.folded_of_type, &node.folded_of_type_retained}) part.number(*number);
         part.require(node.run == 0 || (is_object(graph, node.node) && is_object(graph, node.run_next)),
                      "a run is not of objects");
         part.list(node.joint, [&](auto& joint, Part& p) {

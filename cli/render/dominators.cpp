@@ -57,7 +57,11 @@ Datum node_data(const SharedResult& result, const DominatorNode& node) {
         data["children"] = Datum::Stream([result, &node](const std::function<void(const Datum&)>& visit) {
             for (const DominatorNode& child : node.children) visit(node_data(result, child));
         });
-    data["folded"] = entries({{"count", node.folded}, {"retained", node.folded_retained}});
+    data["folded"] = entries({{"count", node.folded},
+                              {"retained", node.folded_retained},
+                              {"type", node.folded_type == no_type ? Datum() : Datum(node.folded_type_name)},
+                              {"of_type", node.folded_of_type},
+                              {"of_type_retained", node.folded_of_type_retained}});
     data["joint"] = Datum::list_of(node.joint, joint_data);
     return data;
 }
@@ -91,8 +95,21 @@ public:
     }
 
 private:
-    void add_with_children(const DominatorNode& node, std::size_t depth) {
-        add(node.retained, node_words(node, true), depth, node.native);
+    /// A child that has nearly all of its parent stands on the parent's line: `.bus.subs['paid']`.
+    static bool goes_on(const DominatorNode& node) {
+        if (!node.object || node.children.size() != 1 || !node.joint.empty() || node.run > 0 ||
+            !node.remark.empty() || !node.name.known())
+            return false;
+        const DominatorNode& child = node.children.front();
+        return child.object && child.name.known() && child.retained + node.retained / 50 >= node.retained;
+    }
+
+    void add_with_children(const DominatorNode& first, std::size_t depth) {
+        const DominatorNode* last = &first;
+        Text names;
+        for (; goes_on(*last); last = &last->children.front()) names += Text(Notation{last->name});
+        const DominatorNode& node = *last;
+        add(first.retained, names + node_words(node, true), depth, first.native);
         if (node.run > 0)
             visit_({.cells = {"", "", "", says("× {} more {}", Count{node.run}, Notation{node.run_name})},
                     .depth = depth + 1});
@@ -107,8 +124,17 @@ private:
                     (joint.count == 1 ? says("  {}  ", joint.example) : Text(" ")) + "held jointly by " +
                     joint_holders_words(joint),
                 depth);
-        if (node.folded > 0 && node.folded_retained > 0)
-            add(node.folded_retained, says("… {} more", Count{node.folded}), depth);
+        if (node.folded > 0 && node.folded_retained > 0) add(node.folded_retained, folded_words(node), depth);
+    }
+
+    /// "400 tuples, 49.0 KiB each"; "1,900 str, 8.1 KiB each, and 1,900 more"; "12 more".
+    static Text folded_words(const DominatorNode& node) {
+        if (node.folded_type == no_type || node.folded == 1) return says("… {} more", Count{node.folded});
+        Text words = says("… {}, {}", how_many_of(node.folded_type_name, node.folded_of_type),
+                          ByteCount{node.folded_of_type_retained / node.folded_of_type});
+        if (node.folded_of_type > 1) words += " each";
+        const std::uint64_t others = node.folded - node.folded_of_type;
+        return others == 0 ? words : words + says(", and {} more", Count{others});
     }
 
     void add(std::uint64_t bytes, Text words, std::size_t depth, std::uint64_t native = 0) {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace heapsift {
 namespace {
@@ -14,14 +13,6 @@ namespace {
 constexpr std::uint16_t widest_content = 60;
 
 }  // namespace
-
-Text how_many_of(const std::string& type, std::uint64_t count) {
-    constexpr std::array<std::string_view, 15> nouns = {
-        "cell", "coroutine", "dict",   "float",  "frame", "frozenset", "function", "generator",
-        "int",  "list",      "method", "module", "set",   "traceback", "tuple"};
-    const bool noun = std::find(nouns.begin(), nouns.end(), type) != nouns.end();
-    return says("{} {}", Count{count}, TypeName{noun && count != 1 ? type + "s" : type});
-}
 
 Text holder_words(const TopHolder& holder) {
     if (holder.joint) return joint_holders_words(*holder.joint) + " together";

@@ -2,6 +2,9 @@
 
 #include "cli/render/object.h"
 
+#include <algorithm>
+#include <array>
+
 namespace heapsift {
 namespace {
 
@@ -57,6 +60,14 @@ Value value_of(const ObjectRow& object) { return {.value = object.value, .type =
 
 Value typed_value(const ObjectRow& object) {
     return {.value = object.value, .type = object.type, .with_type = true};
+}
+
+Text how_many_of(const std::string& type, std::uint64_t count) {
+    constexpr std::array<std::string_view, 15> nouns = {
+        "cell", "coroutine", "dict",   "float",  "frame", "frozenset", "function", "generator",
+        "int",  "list",      "method", "module", "set",   "traceback", "tuple"};
+    const bool noun = std::find(nouns.begin(), nouns.end(), type) != nouns.end();
+    return says("{} {}", Count{count}, TypeName{noun && count != 1 ? type + "s" : type});
 }
 
 Text references_counted(const ObjectFacts& facts) {
