@@ -201,7 +201,8 @@ private:
         return no_node;
     }
 
-    /// `alike`: so many of those above, one below the other, have nearly as much.
+    /// `alike`: so many of those above have nearly all of the one above them, and count as one level with it. A tree
+    /// has at most most_alike levels more than were asked for.
     void grow(DominatorNode& parent, std::size_t depth, std::size_t alike) {
         std::vector<NodeId> all = shown_children(retained_, modules_, parent.node);
         if (depth < query_.depth && parent.node != graph_.root() && !all.empty()) {
@@ -247,7 +248,7 @@ private:
             const bool goes_on = parent.children.size() == 1 && alike < most_alike &&
                                  is_object(graph_, parent.node) &&
                                  child.retained + parent.retained / 50 >= parent.retained;
-            grow(child, goes_on ? depth : depth + 1, goes_on ? alike + 1 : 0);
+            grow(child, goes_on ? depth : depth + 1, alike + goes_on);
         }
     }
 
