@@ -20,8 +20,7 @@ struct OutsideReferrers {
     struct Link {
         ObjectId owner, source;
     };
-    std::vector<Link>
-        links;  // by owner, in the order in which they are found; of each at most `most` and one more
+    std::vector<Link> links;  // by source; of each owner at most `most` and one more
 
     std::vector<ObjectId> of(ObjectId owner) const;
     std::size_t rows() const { return links.size(); }

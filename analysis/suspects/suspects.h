@@ -18,7 +18,8 @@ struct SuspectsResult {
 };
 
 /// What `overview` has found, explained. `limit` 0: all. Cost: some thousand reads of the core for each holder; with
-/// `code`, which adds Suspect::used_in, a look at each object's type.
+/// `code`, which adds Suspect::used_in, those of the program's code objects, and where no answer is kept a look at each
+/// object's type.
 SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit, bool code = false);
 
 }  // namespace heapsift
