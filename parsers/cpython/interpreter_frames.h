@@ -11,8 +11,11 @@
 
 namespace heapsift {
 
-/// 3.14 and later tag references that lie in frames.
-inline Address untagged(Address reference) { return Address(reference.value & ~std::uint64_t{3}); }
+/// The object that a word of a frame refers to; null if it is none.
+inline Address untagged(Address word) {
+    if ((word.value & reference_tags) == tagged_integer) return {};
+    return Address(word.value & ~reference_tags);
+}
 
 inline Address interpreter_frame_code(const PythonHeap& heap, Address frame) {
     return untagged(heap.pointer(frame + *heap.layout().interpreter_frame.f_executable));
@@ -55,6 +58,14 @@ inline FramePlaces interpreter_frame_places(const PythonHeap& heap, Address fram
     const auto stack = heap.integer<std::int32_t>(code + *l.code.co_stacksize);
     if (locals < 0 || locals > most_slots || stack < 0 || stack > most_slots) return {};
     FramePlaces places{locals, locals + stack, true};
+    if (l.interpreter_frame.stackpointer.present()) {  // since 3.14; null while it runs
+        const Address top = heap.pointer(frame + *l.interpreter_frame.stackpointer);
+        const Address first = frame + *l.interpreter_frame.localsplus;
+        if (top < first || !top.aligned(8)) return places;
+        const auto used = static_cast<std::int32_t>(
+            std::min<std::uint64_t>((top - first) / 8, static_cast<std::uint64_t>(places.used)));
+        return {locals, used, false};
+    }
     if (!l.interpreter_frame.stacktop.present()) return places;
     const auto top = heap.integer<std::int32_t>(frame + *l.interpreter_frame.stacktop);
     if (top < 0) return places;

@@ -30,6 +30,8 @@ extern const Layout cpython_3_10;
 extern const Layout cpython_3_11;
 extern const Layout cpython_3_12;
 extern const Layout cpython_3_13;
+extern const Layout cpython_3_14;
+extern const Layout cpython_3_15;
 
 namespace {
 
@@ -39,6 +41,8 @@ constexpr const Layout* tables[] = {
     &cpython_3_11,  //
     &cpython_3_12,  //
     &cpython_3_13,  //
+    &cpython_3_14,  //
+    &cpython_3_15,  //
 };
 
 // The terms of layout_fields.def.

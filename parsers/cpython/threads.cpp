@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::uint8_t owned_by_generator = 1,
                        owned_by_c = 3;  // _PyInterpreterFrame.owner; from 3 on C's or the interpreter's own
-constexpr std::int8_t first_finished_state = 1;     // FRAME_COMPLETED
 constexpr std::uint8_t cell_or_free = 0x40 | 0x80;  // pycore_code.h: what a slot is for
 constexpr std::uint32_t optimized = 1;              // CO_OPTIMIZED
 constexpr std::size_t longest_name = 1000, most_bytes_of_tables = 1 << 28;
@@ -314,7 +313,7 @@ std::optional<PythonFrame> generator_frame(const PythonHeap& heap, Address gener
         return frame.is_null() ? std::nullopt : reader.frame_object(frame);
     }
     const auto state = heap.memory().read<std::int8_t>(generator + *l.gi_frame_state);
-    if (!state || *state >= first_finished_state) return std::nullopt;
+    if (!state || is_finished_state(heap.layout(), *state)) return std::nullopt;
     return reader.interpreter_frame(generator + *l.gi_iframe);
 }
 

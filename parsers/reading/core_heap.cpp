@@ -64,8 +64,9 @@ CollectorFacts CoreHeap::collector_facts(ObjectId object) const {
     const AddressSpace::Window fields(core().memory(), address - header,
                                       count + std::uint64_t{sizeof(std::int64_t)});
     CollectorFacts facts;
-    facts.refcount = fields.read<std::int64_t>(count).value_or(0);
-    facts.immortal = is_immortal_count(layout, static_cast<std::uint64_t>(facts.refcount));
+    const std::uint64_t stored = count_in_word(layout, fields.read<std::uint64_t>(count).value_or(0));
+    facts.refcount = static_cast<std::int64_t>(stored);
+    facts.immortal = is_immortal_count(layout, stored);
     facts.tracked = has_header && fields.read<std::uint64_t>(*layout.gc_head.next).value_or(0) != 0;
     facts.finalized =
         facts.tracked && fields.read<std::uint64_t>(*layout.gc_head.prev).value_or(0) & collector_finalized;

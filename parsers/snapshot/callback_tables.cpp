@@ -17,7 +17,6 @@
 namespace heapsift {
 namespace {
 
-constexpr std::int64_t module_state = 32;  // PyModuleObject.md_state, 2.7 to 3.14 (moduleobject.c)
 constexpr std::uint64_t callback_bytes = 24, module_state_bytes = 64;
 constexpr std::int32_t most_callbacks = 1 << 24;
 
@@ -31,7 +30,9 @@ public:
             if (size.present() && !interpreter.address.is_null()) look_in(interpreter.address, *size);
             const Address module =
                 interpreter.modules.is_null() ? Address() : heap_.dict_value(interpreter.modules, "atexit");
-            if (const Address state = module.is_null() ? Address() : heap_.pointer(module + module_state);
+            const LayoutOffset field = heap_.layout().module.md_state;
+            if (const Address state =
+                    module.is_null() || !field.present() ? Address() : heap_.pointer(module + *field);
                 !state.is_null())
                 look_in(state, module_state_bytes);
         }

@@ -33,8 +33,10 @@ std::vector<CollectorList> collector_lists(const PythonRuntime& python);
 inline bool holds_collector_count(const AddressSpace& memory, const gc_head_layout& header, Address node) {
     const auto word = memory.read<std::int64_t>(node + *header.prev);
     const auto refcount = memory.read<std::int64_t>(node + *header.size);
-    return word && refcount && (static_cast<std::uint64_t>(*word) & collector_counts) && *refcount > 0 &&
-           *refcount <= 0xffffffff && *word >> 2 <= *refcount;
+    // Above 2^48 there may be flags of the object (refcount.h).
+    const std::int64_t count = refcount.value_or(0) & 0xffffffffffff;
+    return word && (static_cast<std::uint64_t>(*word) & collector_counts) && count > 0 &&
+           count <= 0xffffffff && *word >> 2 <= count;
 }
 
 /// Calls `visit` with the address of each object of `list` while the links of neighbours agree, or the

@@ -17,6 +17,22 @@ inline std::int64_t bytes_a_step(const Layout& layout) { return since(10).contai
 /// Whether f_lineno only counts while the frame is traced. Since 3.10 it is 0 at all other times.
 inline bool line_needs_trace(const Layout& layout) { return until(9).contain(layout.version); }
 
+/// 3.14 and later tag the references in frames. (pycore_stackref.h)
+constexpr std::uint64_t reference_tags = 3;
+constexpr std::uint64_t tagged_uncounted = 1;  // not counted: somebody else keeps the object; null is this bit
+constexpr std::uint64_t tagged_integer = 3;    // not a reference
+
+/// Whether a function has returned or raised, by the state that its generator has: since 3.13
+/// FRAME_COMPLETED, 1, and FRAME_CLEARED, 4; in 3.15 FRAME_CLEARED, 5. (pycore_frame.h)
+inline bool is_finished_state(const Layout& layout, std::int8_t state) {
+    return state >= (since(15).contain(layout.version) ? 5 : 1);
+}
+
+/// Whether the frame of a generator in this state has lost its data.
+inline bool is_cleared_state(const Layout& layout, std::int8_t state) {
+    return state >= (since(15).contain(layout.version) ? 5 : 4);
+}
+
 /// How co_linetable maps bytecode to lines.
 enum class LineTable {
     increments,  // up to 3.9: co_lnotab, pairs of increments

@@ -23,7 +23,8 @@ inline ManagedDict managed_dict(const Layout& layout) {
 }
 
 /// Whether an instance with a __dict__ reports only that, and the dict reports its values, even if they lie
-/// in the instance. Up to 3.13.12 the instance reports the values, and nobody reports the dict (gh-130327).
+/// in the instance. Up to 3.13.12 and 3.14.3 the instance reports the values, and nobody reports the dict
+/// (gh-130327).
 /// Debian's 3.13.5 has both forms, told apart by known build-ids. `build_id` is empty if unknown.
 bool instance_reports_dict(const PythonVersion& version, std::string_view build_id);
 

@@ -3,9 +3,11 @@
 // The reference count of an object: where it is, how wide, and which counts are not counts.
 //
 // Up to 3.13 a build with the GIL has one word of eight bytes (Py_ssize_t ob_refcnt) at the start of the
-// object. Since 3.12 an object is immortal if the lower half of that word, read as signed, is negative
-// (object.h, _Py_IsImmortal): its count never changes. Other builds (free-threaded ones have two counts and
-// an owner) are to be added here.
+// object. 3.14 and later use four; above them two bytes stay 0 (ob_overflow), and two are flags of the object
+// (ob_flags: 1 immortal, 4 allocated statically). A block on one of their free lists begins with the address
+// of the next one instead. Since 3.12 an object is immortal if the lower half of that word, read as signed,
+// is negative (object.h, _Py_IsImmortal): its count never changes. Other builds (free-threaded ones have two
+// counts and an owner) are to be added here.
 
 #include "parsers/cpython/python_heap.h"
 
@@ -13,22 +15,34 @@
 
 namespace heapsift {
 
+/// The count in the first word of an object; 0 if a part is set that no object has.
+inline std::uint64_t count_in_word(const Layout& layout, std::uint64_t word) {
+    if (!since(14).contain(layout.version)) return word;
+    return word & std::uint64_t{0xffff} << 32 ? 0 : word & 0xffffffff;
+}
+
 /// The count as stored; 0 if it cannot be read.
 inline std::uint64_t count_of(const PythonHeap& heap, Address object) {
-    return heap.integer<std::uint64_t>(object + *heap.layout().object.ob_refcnt);
+    return count_in_word(heap.layout(),
+                         heap.integer<std::uint64_t>(object + *heap.layout().object.ob_refcnt));
 }
 
 /// The same for an object in `bytes`, which must reach to the end of that word.
 inline std::uint64_t count_of(const Layout& layout, const std::byte* bytes) {
-    std::uint64_t count = 0;
-    std::memcpy(&count, bytes + *layout.object.ob_refcnt, sizeof(count));
-    return count;
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + *layout.object.ob_refcnt, sizeof(word));
+    return count_in_word(layout, word);
 }
 
 /// Whether an object with this count is immortal.
 inline bool is_immortal_count(const Layout& layout, std::uint64_t count) {
     return since(12).contain(layout.version) &&
            static_cast<std::int32_t>(static_cast<std::uint32_t>(count)) < 0;
+}
+
+/// Whether a dict's table with this count is never freed (3.14, dictobject.c: _Py_DICT_IMMORTAL_INITIAL_REFCNT).
+inline bool is_immortal_table_count(const Layout& layout, std::int64_t count) {
+    return since(14).contain(layout.version) && count < 0;
 }
 
 }  // namespace heapsift

@@ -246,7 +246,7 @@ constexpr Layout cpython_3_12 = {
     .weakref = {.size = 64, .wr_object = 16, .wr_callback = 24},
     .io_base = {.size = 32, .dict = 16},
     .file_io = {.size = 48, .dict = 40},
-    .string_io = {.size = 168, .dict = 144, .readnl = 128, .writenl = 136, .decoder = 120, .accumulated = 56},
+    .string_io = {.size = 168, .dict = 144, .readnl = 128, .writenl = 136, .decoder = 120, .accumulated = 56, .writer = 56},
     .buffered_pair = {.size = 48, .dict = 32, .reader = 16, .writer = 24},
     .text_io = {
         .size = 200,

@@ -84,6 +84,7 @@ constexpr Layout cpython_3_13 = {
         .free_async_values_count = 13816,
         .free_async_sends = 13824,
         .free_async_sends_count = 14464,
+        .free_objects = 10952,
     },
     .gil = {.size = 208, .last_holder = 8, .locked = 16},
     .managed_static_type_state = {.size = 48, .type = 0, .tp_dict = 24, .tp_subclasses = 32, .tp_weaklist = 40},
@@ -289,7 +290,7 @@ constexpr Layout cpython_3_13 = {
     .weakref = {.size = 64, .wr_object = 16, .wr_callback = 24},
     .io_base = {.size = 32, .dict = 16},
     .file_io = {.size = 48, .dict = 40},
-    .string_io = {.size = 168, .dict = 144, .readnl = 128, .writenl = 136, .decoder = 120, .accumulated = 56},
+    .string_io = {.size = 168, .dict = 144, .readnl = 128, .writenl = 136, .decoder = 120, .accumulated = 56, .writer = 56},
     .buffered_pair = {.size = 48, .dict = 32, .reader = 16, .writer = 24},
     .text_io = {
         .size = 200,

@@ -25,6 +25,7 @@ constexpr VersionedField<future_layout> future_fields[] = {
     {&future_layout::source_tb, "._source_traceback"},
     {&future_layout::cancel_message, "._cancel_message"},
     {&future_layout::cancelled, ".<cancelled by>"},
+    {&future_layout::awaited_by, ".<awaited by>"},
     {&future_layout::cancelled_type, ".<cancelled by: type>"},
     {&future_layout::cancelled_tb, ".<cancelled by: traceback>"},
     {&future_layout::dict, ".__dict__"}};
@@ -39,6 +40,7 @@ constexpr VersionedField<task_layout> task_fields[] = {
     {&task_layout::source_tb, "._source_traceback"},
     {&task_layout::cancel_message, "._cancel_message"},
     {&task_layout::cancelled, ".<cancelled by>"},
+    {&task_layout::awaited_by, ".<awaited by>"},
     {&task_layout::cancelled_type, ".<cancelled by: type>"},
     {&task_layout::cancelled_tb, ".<cancelled by: traceback>"},
     {&task_layout::dict, ".__dict__"},

@@ -6,6 +6,7 @@
 // stack. The value stack is known only while the frame is not running. Up to 3.10 the frame object itself has
 // all of this.
 
+#include "parsers/cpython/interpreter_frames.h"
 #include "parsers/cpython/objects/kinds.h"
 
 #include <fmt/format.h>
@@ -17,7 +18,6 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint8_t owned_by_frame_object = 2;
-constexpr std::uint64_t tag_bits = 3;  // 3.14 and later tag references on the stack
 
 // pycore_code.h: what a slot is for
 constexpr std::uint8_t hidden_local = 0x10, cell_or_free = 0x40 | 0x80;
@@ -74,33 +74,39 @@ ReferenceName slot_name(const PythonHeap& heap, const CodeShape& shape, std::uin
     return {ReferenceName::Form::local, locals, slot, name};
 }
 
+/// Since 3.14 a word of a frame may refer to an object without counting it, because a caller's variable keeps
+/// it. traverse reports that as well.
+ReferenceKind kind_of_word(Address word, ReferenceKind of_counted) {
+    if ((word.value & reference_tags) != tagged_uncounted) return of_counted;
+    return of_counted == ReferenceKind::strong ? ReferenceKind::reported : ReferenceKind::weak;
+}
+
 void visit_interpreter_frame(const ObjectReader& object, Address frame, const FrameNames& names,
                              ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
     const auto& l = heap.layout().interpreter_frame;
-    const Address code(heap.pointer(frame + *l.f_executable).value & ~tag_bits);
-    visit.named(Address(heap.pointer(frame + *l.f_funcobj).value & ~tag_bits), ".<function>");
-    visit.named(code, names.code);
+    const auto named = [&](Address word, FieldName name) {
+        visit.named(untagged(word), name, kind_of_word(word, ReferenceKind::strong));
+    };
+    const Address code = interpreter_frame_code(heap, frame);
+    named(heap.pointer(frame + *l.f_funcobj), ".<function>");
+    named(heap.pointer(frame + *l.f_executable), names.code);
     visit.named(heap.pointer(frame + *l.f_locals), ".<f_locals>");
     const CodeShape shape = code_shape(heap, code);
-    std::int64_t live = static_cast<std::int64_t>(shape.localsplus);
-    auto kind = ReferenceKind::strong;
-    if (l.stacktop.present()) {
-        const auto top = heap.integer<std::int32_t>(frame + *l.stacktop);
-        if (top >= 0)
-            live = std::min<std::int64_t>(top, static_cast<std::int64_t>(shape.slots));
-        else
-            kind = ReferenceKind::hidden;  // while it runs the depth of its stack is in a register, and
-                                           // traverse stops here
-    }
+    const FramePlaces places = interpreter_frame_places(heap, frame, code);
+    // While it runs the depth of its stack is in a register, and traverse stops here.
+    const auto kind = places.running ? ReferenceKind::hidden : ReferenceKind::strong;
     const Address first = frame + *l.localsplus;
+    const std::int64_t live = places.running ? places.locals : places.used;
     for (std::uint64_t i = 0; i < object.readable_items(first, live); ++i) {
-        const Address target(heap.pointer(first + 8 * i).value & ~tag_bits);
+        const Address word = heap.pointer(first + 8 * i);
+        const Address target = untagged(word);
         if (target.is_null()) continue;
+        const ReferenceKind of_word = kind_of_word(word, kind);
         if (i < shape.localsplus)
-            visit.visit(target, kind, slot_name(heap, shape, i, target, names.locals));
+            visit.visit(target, of_word, slot_name(heap, shape, i, target, names.locals));
         else
-            visit.named(target, ".<value stack>", kind);
+            visit.named(target, ".<value stack>", of_word);
     }
 }
 
@@ -120,8 +126,7 @@ std::uint64_t slots_of(const ObjectReader& object, Address code) {
 Address frame_code(const ObjectReader& object) {
     const Layout& l = object.layout();
     if (!l.frame.f_frame.present()) return object.pointer(l.frame.f_code);
-    const Address frame = object.pointer(l.frame.f_frame);
-    return Address(object.heap().pointer(frame + *l.interpreter_frame.f_executable).value & ~tag_bits);
+    return interpreter_frame_code(object.heap(), object.pointer(l.frame.f_frame));
 }
 
 /// Up to 3.10 (frameobject.c, frame_sizeof). The header includes one slot.
@@ -234,6 +239,7 @@ void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.f_trace), ".f_trace");
     visit.named(object.pointer(l.f_extra_locals), ".<extra locals>");
     visit.named(object.pointer(l.f_locals_cache), ".<locals cache>");
+    visit.named(object.pointer(l.f_overwritten_fast_locals), ".<overwritten locals>");
     if (l.f_frame.present() && owns_data(object))
         visit_interpreter_frame(object, object.pointer(l.f_frame), frame_object_names, visit);
     if (l.f_valuestack.present()) visit_old_frame(object, visit);
@@ -258,13 +264,13 @@ Address generator_frame(const ObjectReader& object) {
 Address generator_code(const ObjectReader& object) {
     const Layout& l = object.layout();
     if (l.generator.gi_code.present()) return object.pointer(l.generator.gi_code);
-    return Address(object.heap().pointer(generator_frame(object) + *l.interpreter_frame.f_executable).value &
-                   ~tag_bits);
+    return interpreter_frame_code(object.heap(), generator_frame(object));
 }
 
-/// Whether the frame still has its data: its state is below FRAME_CLEARED (pycore_frame.h, 3.11 to 3.14).
+/// Whether the frame still has its data.
 bool frame_is_alive(const ObjectReader& object) {
-    return object.integer<std::int8_t>(object.layout().generator.gi_frame_state) < 4;
+    return !is_cleared_state(object.layout(),
+                             object.integer<std::int8_t>(object.layout().generator.gi_frame_state));
 }
 
 std::uint64_t generator_size(const ObjectReader& object) {

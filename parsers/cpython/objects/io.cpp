@@ -66,6 +66,15 @@ constexpr VersionedField<string_io_layout> string_io_fields[] = {
     {&string_io_layout::decoder, ".<decoder>", 12},
     {&string_io_layout::accumulated, ".<accumulated>", never},
     {&string_io_layout::small, ".<accumulated pieces>", never}};
+/// Since 3.14 the writer is a block of its own, whose first word is the text so far. (_PyUnicodeWriter)
+void string_io_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit_versioned_fields<&Layout::string_io, string_io_fields>(object, visit);
+    const auto& l = object.layout().string_io;
+    if (l.accumulated.present() || !l.writer.present()) return;
+    if (const Address writer = object.pointer(l.writer); !writer.is_null())
+        visit.named(object.heap().pointer(writer), ".<accumulated>", ReferenceKind::hidden);
+}
+
 constexpr VersionedField<buffered_pair_layout> buffered_pair_fields[] = {
     {&buffered_pair_layout::dict, ".__dict__"},
     {&buffered_pair_layout::reader, ".<reader>", 12},
@@ -101,7 +110,10 @@ const ObjectKind kinds_of_io[] = {
      .struct_size = struct_size<&Layout::buffered>},
     versioned_kind<&Layout::io_base, io_base_fields>("file base", io_base_names),
     versioned_kind<&Layout::file_io, file_io_fields>("FileIO", file_io_names),
-    versioned_kind<&Layout::string_io, string_io_fields>("StringIO", string_io_names),
+    {.name = "StringIO",
+     .type_names = string_io_names,
+     .visit_references = string_io_references,
+     .struct_size = struct_size<&Layout::string_io>},
     versioned_kind<&Layout::buffered_pair, buffered_pair_fields>("BufferedRWPair", buffered_pair_names),
     versioned_kind<&Layout::text_io, text_io_fields>("TextIOWrapper", text_io_names),
     versioned_kind<&Layout::newline_decoder, newline_decoder_fields>("IncrementalNewlineDecoder",

@@ -107,7 +107,10 @@ constexpr ReferenceField<async_generator_asend_layout> async_generator_asend_fie
     {&async_generator_asend_layout::ags_sendval, ".<value>"}};
 constexpr ReferenceField<async_generator_athrow_layout> async_generator_athrow_fields[] = {
     {&async_generator_athrow_layout::agt_gen, ".<generator>"},
-    {&async_generator_athrow_layout::agt_args, ".<arguments>"}};
+    {&async_generator_athrow_layout::agt_args, ".<arguments>"},
+    {&async_generator_athrow_layout::agt_type, ".<exception type>"},
+    {&async_generator_athrow_layout::agt_traceback, ".<traceback>"},
+    {&async_generator_athrow_layout::agt_value, ".<exception>"}};
 constexpr ReferenceField<async_generator_wrapped_value_layout> async_generator_wrapped_value_fields[] = {
     {&async_generator_wrapped_value_layout::agw_val, ".<value>"}};
 constexpr ReferenceField<coroutine_wrapper_layout> coroutine_wrapper_fields[] = {

@@ -4,6 +4,7 @@
 // (instance.cpp). The table of interned strings counts neither its keys nor its values. OrderedDict keeps its
 // order in nodes beside the table. (dictobject.c, odictobject.c, _collectionsmodule.c)
 
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/objects/kinds.h"
 
 #include <fmt/format.h>
@@ -47,7 +48,8 @@ void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
 bool dict_reads(const ObjectReader& object) {
     if (object.pointer(object.layout().dict.ma_keys).is_null()) return true;
     const auto& facts = object.dict();
-    return facts && facts->used <= facts->entry_count && facts->keys_refcount > 0;
+    return facts && facts->used <= facts->entry_count &&
+           (facts->keys_refcount > 0 || is_immortal_table_count(object.layout(), facts->keys_refcount));
 }
 
 void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -121,7 +123,7 @@ void ordered_dict_references(const ObjectReader& object, ReferenceVisitor& visit
     dict_references(object, visit);
 }
 
-constexpr const char* dict_names[] = {"dict"};
+constexpr const char* dict_names[] = {"dict", "frozendict"};
 constexpr const char* defaultdict_names[] = {"collections.defaultdict"};
 constexpr const char* ordered_dict_names[] = {"collections.OrderedDict"};
 

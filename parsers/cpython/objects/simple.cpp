@@ -55,6 +55,10 @@ constexpr const char* frame_locals_proxy_names[] = {"FrameLocalsProxy"};
 constexpr const char* tuple_getter_names[] = {"_collections._tuplegetter", "collections._tuplegetter"};
 constexpr const char* buffer_wrapper_names[] = {"_buffer_wrapper"};
 constexpr const char* pickle_buffer_names[] = {"pickle.PickleBuffer"};
+constexpr const char* template_string_names[] = {"string.templatelib.Template"};
+constexpr const char* interpolation_names[] = {"string.templatelib.Interpolation"};
+constexpr const char* lazy_import_names[] = {"lazy_import"};
+constexpr const char* sentinel_names[] = {"sentinel"};
 
 constexpr ReferenceField<cell_layout> cell_fields[] = {{&cell_layout::ob_ref, ".cell_contents"}};
 constexpr ReferenceField<property_layout> property_fields[] = {{&property_layout::prop_get, ".fget"},
@@ -84,6 +88,22 @@ constexpr ReferenceField<buffer_wrapper_layout> buffer_wrapper_fields[] = {
     {&buffer_wrapper_layout::mv, ".<memoryview>"}, {&buffer_wrapper_layout::obj, ".obj"}};
 constexpr ReferenceField<pickle_buffer_layout> pickle_buffer_fields[] = {
     {&pickle_buffer_layout::obj, ".obj"}};
+constexpr ReferenceField<template_string_layout> template_string_fields[] = {
+    {&template_string_layout::strings, ".strings"},
+    {&template_string_layout::interpolations, ".interpolations"}};
+constexpr ReferenceField<interpolation_layout> interpolation_fields[] = {
+    {&interpolation_layout::value, ".value"},
+    {&interpolation_layout::expression, ".expression"},
+    {&interpolation_layout::conversion, ".conversion"},
+    {&interpolation_layout::format_spec, ".format_spec"}};
+constexpr ReferenceField<lazy_import_layout> lazy_import_fields[] = {
+    {&lazy_import_layout::builtins, ".<builtins>"},
+    {&lazy_import_layout::from, ".<from>"},
+    {&lazy_import_layout::attribute, ".<attribute>"},
+    {&lazy_import_layout::code, ".<code>"}};
+constexpr ReferenceField<sentinel_layout> sentinel_fields[] = {{&sentinel_layout::name, ".__name__"},
+                                                               {&sentinel_layout::module, ".__module__"},
+                                                               {&sentinel_layout::repr, ".<repr>"}};
 
 const ObjectKind kinds_of_simple[] = {
     {.name = "range", .type_names = range_names, .visit_references = range_references},
@@ -103,6 +123,10 @@ const ObjectKind kinds_of_simple[] = {
     fields_kind<&Layout::tuple_getter, tuple_getter_fields>("tuplegetter", tuple_getter_names),
     fields_kind<&Layout::buffer_wrapper, buffer_wrapper_fields>("buffer wrapper", buffer_wrapper_names),
     fields_kind<&Layout::pickle_buffer, pickle_buffer_fields>("PickleBuffer", pickle_buffer_names),
+    fields_kind<&Layout::template_string, template_string_fields>("Template", template_string_names),
+    fields_kind<&Layout::interpolation, interpolation_fields>("Interpolation", interpolation_names),
+    fields_kind<&Layout::lazy_import, lazy_import_fields>("lazy import", lazy_import_names),
+    fields_kind<&Layout::sentinel, sentinel_fields>("sentinel", sentinel_names),
 };
 
 }  // namespace

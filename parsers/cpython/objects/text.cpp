@@ -1,6 +1,7 @@
 // str, bytes, bytearray: characters in the object or in a separate buffer. (unicodeobject.h, bytesobject.h,
 // bytearrayobject.h)
 
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/quoted_text.h"
 
@@ -47,8 +48,7 @@ void str_buffers(const ObjectReader& object, BufferVisitor& visit) {
 /// Whether it is a str that is still being written, such as io.StringIO's: its room was made, it has one
 /// owner, nobody asked for its hash, and after what was written there may be anything.
 bool is_being_written(const ObjectReader& object, std::byte first) {
-    const auto refcount = object.heap().integer<std::int64_t>(object.address());
-    return refcount == 1 && object.integer<std::int64_t>(object.layout().ascii.hash) == -1 &&
+    return count_of(object.heap(), object.address()) == 1 && object.integer<std::int64_t>(object.layout().ascii.hash) == -1 &&
            std::to_integer<unsigned>(first) < 0x80 && first != std::byte{0};
 }
 
@@ -121,11 +121,22 @@ ShortValue bytes_describe(const ObjectReader& object, std::size_t limit) {
             length, length > limit};
 }
 
+/// Since 3.15 the bytes are those of a bytes object, which nobody else has.
 std::uint64_t bytearray_size(const ObjectReader& object) {
-    return object.type().basicsize + object.integer<std::uint64_t>(object.layout().bytearray.ob_alloc);
+    const auto& l = object.layout();
+    const std::uint64_t size = object.type().basicsize + object.integer<std::uint64_t>(l.bytearray.ob_alloc);
+    const Address bytes = object.pointer(l.bytearray.ob_bytes_object);
+    return size + (bytes.is_null() || object.integer<std::uint64_t>(l.bytearray.ob_alloc) == 0
+                       ? 0
+                       : *l.bytes.ob_sval + 1);
+}
+
+void bytearray_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit.named(object.pointer(object.layout().bytearray.ob_bytes_object), ".<bytes>", ReferenceKind::hidden);
 }
 
 void bytearray_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    if (object.layout().bytearray.ob_bytes_object.present()) return;
     const Address bytes = object.pointer(object.layout().bytearray.ob_bytes);
     if (!bytes.is_null())
         visit.visit(bytes, object.integer<std::uint64_t>(object.layout().bytearray.ob_alloc), false);
@@ -164,6 +175,7 @@ const ObjectKind bytearray_kind = {.name = "bytearray",
                                    .type_names = bytearray_names,
                                    .size = bytearray_size,
                                    .visit_buffers = bytearray_buffers,
+                                   .visit_references = bytearray_references,
                                    .describe = bytearray_describe,
                                    .reads = bytearray_reads};
 

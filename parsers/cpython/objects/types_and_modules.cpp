@@ -80,13 +80,20 @@ struct ModuleState {
     std::uint64_t words = 0;
 };
 
+/// A word of a C module's definition; since 3.15 the module has a copy of it. 0 if it has none.
+std::int64_t of_definition(const ObjectReader& object, LayoutOffset in_definition, LayoutOffset in_module) {
+    if (in_module.present()) return object.integer<std::int64_t>(in_module);
+    const Address def = object.pointer(object.layout().module.md_def);
+    if (def.is_null() || !in_definition.present()) return 0;
+    return object.heap().integer<std::int64_t>(def + *in_definition);
+}
+
 /// The state of a C module: its words, as many as the definition says.
 ModuleState module_state(const ObjectReader& object) {
     const auto& l = object.layout().module;
     const Address state = object.pointer(l.md_state);
-    const Address def = object.pointer(l.md_def);
-    if (state.is_null() || def.is_null() || !object.layout().module_def.m_size.present()) return {};
-    const auto size = object.heap().integer<std::int64_t>(def + *object.layout().module_def.m_size);
+    if (state.is_null()) return {};
+    const std::int64_t size = of_definition(object, object.layout().module_def.m_size, l.md_state_size);
     if (size <= 0 || size > (1 << 20)) return {};
     return {state, object.readable_items(state, size / 8)};
 }
@@ -111,10 +118,8 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
 
 /// What m_traverse reports, of the state or of variables elsewhere, is not known.
 bool module_exact(const ObjectReader& object) {
-    const Address def = object.pointer(object.layout().module.md_def);
-    if (!def.is_null() && object.layout().module_def.m_traverse.present() &&
-        !object.heap().pointer(def + *object.layout().module_def.m_traverse).is_null())
-        return false;
+    const auto& l = object.layout();
+    if (of_definition(object, l.module_def.m_traverse, l.module.md_state_traverse) != 0) return false;
     const ModuleState state = module_state(object);
     for (std::uint64_t i = 0; i < state.words; ++i)
         if (is_candidate(object, object.heap().pointer(state.start + 8 * i))) return false;

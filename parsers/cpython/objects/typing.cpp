@@ -9,7 +9,7 @@ namespace heapsift {
 namespace {
 
 constexpr const char* generic_alias_names[] = {"types.GenericAlias"};
-constexpr const char* union_type_names[] = {"types.UnionType"};
+constexpr const char* union_type_names[] = {"types.UnionType", "typing.Union"};
 constexpr const char* type_variable_names[] = {"typing.TypeVar"};
 constexpr const char* parameter_specification_names[] = {"typing.ParamSpec"};
 constexpr const char* type_variable_tuple_names[] = {"typing.TypeVarTuple"};
@@ -21,7 +21,10 @@ constexpr ReferenceField<generic_alias_layout> generic_alias_fields[] = {
     {&generic_alias_layout::args, ".__args__"},
     {&generic_alias_layout::parameters, ".__parameters__"}};
 constexpr ReferenceField<union_type_layout> union_type_fields[] = {
-    {&union_type_layout::args, ".__args__"}, {&union_type_layout::parameters, ".__parameters__"}};
+    {&union_type_layout::args, ".__args__"},
+    {&union_type_layout::hashable_args, ".<hashable arguments>"},
+    {&union_type_layout::unhashable_args, ".<unhashable arguments>"},
+    {&union_type_layout::parameters, ".__parameters__"}};
 constexpr ReferenceField<type_variable_layout> type_variable_fields[] = {
     {&type_variable_layout::name, ".__name__", ReferenceKind::hidden},
     {&type_variable_layout::bound, ".__bound__"},
@@ -37,12 +40,14 @@ constexpr ReferenceField<parameter_specification_layout> parameter_specification
     {&parameter_specification_layout::evaluate_default, ".<evaluate default>"}};
 constexpr ReferenceField<type_variable_tuple_layout> type_variable_tuple_fields[] = {
     {&type_variable_tuple_layout::name, ".__name__", ReferenceKind::hidden},
+    {&type_variable_tuple_layout::bound, ".__bound__"},
     {&type_variable_tuple_layout::default_value, ".__default__"},
     {&type_variable_tuple_layout::evaluate_default, ".<evaluate default>"}};
 constexpr ReferenceField<parameter_attribute_layout> parameter_attribute_fields[] = {
     {&parameter_attribute_layout::origin, ".__origin__"}};
 constexpr ReferenceField<type_alias_layout> type_alias_fields[] = {
     {&type_alias_layout::name, ".__name__", ReferenceKind::hidden},
+    {&type_alias_layout::qualname, ".__qualname__", ReferenceKind::hidden},
     {&type_alias_layout::type_params, ".__type_params__"},
     {&type_alias_layout::compute_value, ".<compute value>"},
     {&type_alias_layout::value, ".__value__"},

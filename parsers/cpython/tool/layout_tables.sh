@@ -4,15 +4,16 @@
 # not compile: empty the braces of each table, build the tool, and run this. After an update of Debian's packages the build-ids and
 # versions in the last lines change (file -L /usr/bin/python3.11).
 #
-#     layout_tables.sh build/dev/heapsift-layout-table VERSIONS TRIXIE
+#     layout_tables.sh build/dev/heapsift-layout-table VERSIONS TRIXIE FORKY
 #
 # VERSIONS is a folder of interpreters with debug information, as pyenv makes it: 3.9.18/lib/libpython3.9.so.1.0 and so on. The
 # tables of 3.11 and 3.13 are those of Debian 12's and 13's builds: python3.11-dbg is installed here (test.sh does that), python3.13-dbg
 # in TRIXIE, a tree of Debian 13 (test.sh makes /var/cache/heapsift/trixie, and does not:
-# chroot TRIXIE apt-get install --no-install-recommends python3.13-dbg).
+# chroot TRIXIE apt-get install --no-install-recommends python3.13-dbg). Those of 3.14 and 3.15 are of Debian 14's builds, whose
+# python3.14-dbg and python3.15-dbg are installed in FORKY.
 set -eu
-[ $# -eq 3 ] || { echo "usage: $0 LAYOUT-TABLE VERSIONS TRIXIE" >&2; exit 2; }
-tool=$1 versions=$2 trixie=$3 tables=$(dirname "$0")/../layouts
+[ $# -eq 4 ] || { echo "usage: $0 LAYOUT-TABLE VERSIONS TRIXIE FORKY" >&2; exit 2; }
+tool=$1 versions=$2 trixie=$3 forky=$4 tables=$(dirname "$0")/../layouts
 trap 'rm -f "$tables"/*.new' EXIT
 
 table() { # VERSION BUILD FILE...
@@ -52,9 +53,13 @@ check() { # VERSION BUILD-ID TREE
 
 check 3.11 c5/61f3 ""
 check 3.13 7e/8d5f "$trixie"
+check 3.14 ee/d130 "$forky"
+check 3.15 fa/647a "$forky"
 
 plain 3.9.18 amd64
 plain 3.10.13 amd64
 debian 3.11 "Debian 12's python3.11 3.11.2-6+deb12u9, amd64" c5/61f3 ""
 plain 3.12.1 "x86-64 Linux"
 debian 3.13 "Debian 13's python3.13 3.13.5-2+deb13u5, amd64" 7e/8d5f "$trixie"
+debian 3.14 "Debian 14's python3.14 3.14.8-1, amd64" ee/d130 "$forky"
+debian 3.15 "Debian 14's python3.15 3.15.0-1, amd64" fa/647a "$forky"
