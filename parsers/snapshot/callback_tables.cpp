@@ -1,7 +1,8 @@
 // atexit keeps an array of pointers to structs {func, args, kwargs}, its count and its room behind the pointer: in
 // the interpreter's state since 3.10 (pycore_atexit.h and pycore_interp.h: struct atexit_state), before in the state
 // of the module (atexitmodule.c: atexitmodule_state). No table of layouts has the offset, which differs from build to
-// build; but nothing else has that shape in all its entries. From 3.14 on it is a list.
+// build; but nothing else has that shape in all its entries. Since 3.14 the state
+// has a list of tuples instead: (function, arguments, keyword arguments or None).
 //
 // signal keeps for each number a flag and the handler, sixteen bytes: in a variable up to 3.11, then in the runtime's
 // state (signalmodule.c: Handlers; pycore_signal.h). A number without a handler of its own has SIG_DFL, which is one
@@ -9,6 +10,7 @@
 
 #include "parsers/snapshot/callback_tables.h"
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/memory/region_map.h"
 
 #include <algorithm>
@@ -27,7 +29,13 @@ public:
     std::vector<AddressRange> find() {
         const LayoutOffset size = heap_.layout().interpreter_state.size;
         for (const PythonInterpreter& interpreter : heap_.runtime().interpreters) {
-            if (size.present() && !interpreter.address.is_null()) look_in(interpreter.address, *size);
+            if (size.present() && !interpreter.address.is_null()) {
+                if (keeps_callbacks_in_list(heap_.layout())) {
+                    look_for_list(interpreter.address, *size);
+                    continue;
+                }
+                look_in(interpreter.address, *size);
+            }
             const Address module =
                 interpreter.modules.is_null() ? Address() : heap_.dict_value(interpreter.modules, "atexit");
             const LayoutOffset field = heap_.layout().module.md_state;
@@ -50,6 +58,32 @@ private:
             if (array.is_null() || !array.aligned(8)) continue;
             if (auto all = callbacks(array, count)) found_.insert(found_.end(), all->begin(), all->end());
         }
+    }
+
+    void look_for_list(Address state, std::uint64_t bytes) {
+        for (std::uint64_t at = 0; at + 8 <= bytes; at += 8)
+            if (const Address word = state + at; is_list_of_callbacks(heap_.pointer(word)))
+                found_.push_back({word, word + 8});
+    }
+
+    bool is_list_of_callbacks(Address list) const {
+        const Layout& l = heap_.layout();
+        if (!list.aligned(8) || !is(list, KnownType::list)) return false;
+        const std::int64_t count = heap_.var_size(list);
+        const Address items = heap_.pointer(list + *l.list.ob_item);
+        if (count <= 0 || count > most_callbacks) return false;
+        for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
+            const Address callback = heap_.pointer(items + 8 * i);
+            if (!callback.aligned(8) || !is(callback, KnownType::tuple) || heap_.var_size(callback) != 3)
+                return false;
+            const auto part = [&](std::uint64_t n) {
+                return heap_.pointer(callback + *l.tuple.ob_item + 8 * n);
+            };
+            if (!is(part(1), KnownType::tuple) ||
+                !(is(part(2), KnownType::dict) || is(part(2), KnownType::none)))
+                return false;
+        }
+        return true;
     }
 
     /// Nothing if one of them is something else. One that was taken back is null.

@@ -10,7 +10,8 @@
 namespace heapsift {
 
 struct CallbackTables {
-    std::vector<AddressRange> at_exit;  // the struct of each callback that atexit has: sorted, and apart
+    // Sorted, and apart: the struct of each callback that atexit has; since 3.14 the word that leads to its list.
+    std::vector<AddressRange> at_exit;
     /// Whether that word of a variable, or of the interpreter's state, is a handler that signal.signal was given.
     bool is_signal_handler(const ObjectAccess& access, Address word) const;
 };

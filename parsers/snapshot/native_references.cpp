@@ -179,6 +179,7 @@ private:
         if (in_state || access_.allocations().is_static(at))
             return add(Address(word), at,
                        callbacks_.is_signal_handler(access_, at) ? NativePlace::signal_handler
+                       : range_of(callbacks_.at_exit, at)        ? NativePlace::at_exit
                        : in_state                                ? NativePlace::interpreter
                                                                  : NativePlace::module_data,
                        found);

@@ -40,13 +40,18 @@ def describe(array):
     ask = {name: get(array) for name, get in _attributes.items()}
     owner = owner_of(array)
     document = {
-        "address": id(array), "type": _name_of(type(array)), "dtype": ask["dtype"].str, "shape": ask["shape"], "strides": ask["strides"],
+        "address": id(array), "type": _name_of(type(array)), "dtype": _text_of(ask["dtype"]), "shape": ask["shape"], "strides": ask["strides"],
         "nbytes": ask["nbytes"], "data": ask["__array_interface__"]["data"][0], "owns_data": ask["flags"].owndata,
         "base": None if ask["base"] is None else id(ask["base"]), "owner": None if owner is None else id(owner),
         "owner_type": None if owner is None else _name_of(type(owner))}
     if ask["dtype"].hasobject and document["owns_data"] and ask["dtype"].char != "T":
         document["elements"] = [[name, word] for at, name, word in sorted(_elements(array))]
     return document
+
+
+def _text_of(dtype):
+    """dtype.str; since NumPy 2.4 that of StringDType is its repr."""
+    return "|T%d" % dtype.itemsize if dtype.char == "T" else dtype.str
 
 
 def owner_of(obj):

@@ -12,6 +12,19 @@ namespace heapsift {
 /// part in collection one after the other (3.9 to 3.13).
 inline bool reports_since(const Layout& layout, int minor) { return since(minor).contain(layout.version); }
 
+/// The collector tracks each dict since 3.14, even if it has nothing but strings: it reports those that the table
+/// of interned strings has and does not count.
+inline bool reports_interned_strings(const Layout& layout) { return since(14).contain(layout.version); }
+
+/// What is left of a generator whose function has ended reports the function's code since 3.14.
+inline bool reports_code_of_ended(const Layout& layout) { return since(14).contain(layout.version); }
+
+/// sys.getsizeof of a SimpleQueue counts the room of its ring since 3.15.
+inline bool queue_counts_its_ring(const Layout& layout) { return since(15).contain(layout.version); }
+
+/// atexit keeps its callbacks in a list since 3.14.
+inline bool keeps_callbacks_in_list(const Layout& layout) { return since(14).contain(layout.version); }
+
 /// The attribute `mapping` of dict views was added in 3.10.
 inline bool dict_view_has_mapping(const Layout& layout) { return since(10).contain(layout.version); }
 

@@ -40,6 +40,11 @@ inline bool is_immortal_count(const Layout& layout, std::uint64_t count) {
            static_cast<std::int32_t>(static_cast<std::uint32_t>(count)) < 0;
 }
 
+/// Whether it is the count of a dict's table that is kept for reuse: 0, or since 3.14 the address of the next one.
+inline bool is_count_of_unused_table(const Layout& layout, std::int64_t count) {
+    return count == 0 || (since(14).contain(layout.version) && count > 0xffffffff);
+}
+
 /// Whether a dict's table with this count is never freed (3.14, dictobject.c: _Py_DICT_IMMORTAL_INITIAL_REFCNT).
 inline bool is_immortal_table_count(const Layout& layout, std::int64_t count) {
     return since(14).contain(layout.version) && count < 0;

@@ -84,7 +84,6 @@ constexpr Layout cpython_3_13 = {
         .free_async_values_count = 13816,
         .free_async_sends = 13824,
         .free_async_sends_count = 14464,
-        .free_objects = 10952,
     },
     .gil = {.size = 208, .last_holder = 8, .locked = 16},
     .managed_static_type_state = {.size = 48, .type = 0, .tp_dict = 24, .tp_subclasses = 32, .tp_weaklist = 40},

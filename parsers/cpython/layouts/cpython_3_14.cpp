@@ -76,10 +76,7 @@ constexpr Layout cpython_3_14 = {
         .types_for_extensions = 189856,
         .static_objects = 224784,
         .ceval_gil = 16,
-        .free_objects = 11120,
     },
-    .free_lists = {.size = 624},
-    .free_list = {.size = 16, .first = 0, .length = 8},
     .gil = {.size = 208, .last_holder = 8, .locked = 16},
     .managed_static_type_state = {.size = 48, .type = 0, .tp_dict = 24, .tp_subclasses = 32, .tp_weaklist = 40},
     .thread_state = {
@@ -560,6 +557,7 @@ constexpr Layout cpython_3_14 = {
         .restype = 104,
         .checker = 112,
         .module = 128,
+        .pointer_type = 120,
     },
     .deque = {
         .size = 216,

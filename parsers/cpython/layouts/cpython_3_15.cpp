@@ -76,10 +76,7 @@ constexpr Layout cpython_3_15 = {
         .types_for_extensions = 190024,
         .static_objects = 224984,
         .ceval_gil = 16,
-        .free_objects = 11096,
     },
-    .free_lists = {.size = 656},
-    .free_list = {.size = 16, .first = 0, .length = 8},
     .gil = {.size = 208, .last_holder = 8, .locked = 16},
     .managed_static_type_state = {.size = 48, .type = 0, .tp_dict = 24, .tp_subclasses = 32, .tp_weaklist = 40},
     .thread_state = {
@@ -345,6 +342,7 @@ constexpr Layout cpython_3_15 = {
         .size = 72,
         .object_hook = 24,
         .object_pairs_hook = 32,
+        .array_hook = 40,
         .parse_float = 48,
         .parse_int = 56,
         .parse_constant = 64,
@@ -559,6 +557,7 @@ constexpr Layout cpython_3_15 = {
         .restype = 104,
         .checker = 112,
         .module = 128,
+        .pointer_type = 120,
     },
     .deque = {
         .size = 216,

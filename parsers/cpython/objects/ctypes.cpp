@@ -88,6 +88,7 @@ void class_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(heap.pointer(info + *l.restype), ".<result type>");
     visit.named(heap.pointer(info + *l.checker), ".<checker>");
     visit.named(heap.pointer(info + *l.module), ".<module>");
+    if (l.pointer_type.present()) visit.named(heap.pointer(info + *l.pointer_type), ".<pointer type>");
 }
 
 /// Up to 3.12 a structure, a union, a pointer or a function type reports what its dict owns: the type that it

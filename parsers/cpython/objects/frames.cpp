@@ -6,6 +6,7 @@
 // stack. The value stack is known only while the frame is not running. Up to 3.10 the frame object itself has
 // all of this.
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/interpreter_frames.h"
 #include "parsers/cpython/objects/kinds.h"
 
@@ -296,8 +297,9 @@ void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
             names.frame);
         visit_interpreter_frame(object, generator_frame(object), names.inner, visit);
     } else if (!l.gi_code.present()) {
+        // Kept even though the frame is cleared.
         visit.named(generator_code(object), names.code,
-                    ReferenceKind::hidden);  // kept even though the frame is cleared
+                    reports_code_of_ended(object.layout()) ? ReferenceKind::strong : ReferenceKind::hidden);
     }
     visit.named(object.pointer(l.gi_exc_type), ".<exception type>");
     visit.named(object.pointer(l.gi_exc_value), ".<exception>");

@@ -4,6 +4,7 @@
 // (instance.cpp). The table of interned strings counts neither its keys nor its values. OrderedDict keeps its
 // order in nodes beside the table. (dictobject.c, odictobject.c, _collectionsmodule.c)
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/objects/kinds.h"
 
@@ -58,7 +59,8 @@ void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const bool keys_are_ours = owns_keys(*facts);
     const bool counted = !object.heap().is_interned_table(object.address());
     const bool in_instance = facts->values_embedded && !object.heap().runtime().instance_reports_dict;
-    const auto value_kind = !counted      ? ReferenceKind::weak
+    const auto value_kind = !counted      ? (reports_interned_strings(object.layout()) ? ReferenceKind::reported
+                                                                                       : ReferenceKind::weak)
                             : in_instance ? ReferenceKind::hidden
                                           : ReferenceKind::strong;
     const auto key_kind = !counted              ? ReferenceKind::weak

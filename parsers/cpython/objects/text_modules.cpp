@@ -112,6 +112,7 @@ constexpr VersionedField<match_layout> match_fields[] = {{&match_layout::string,
 constexpr VersionedField<json_scanner_layout> json_scanner_fields[] = {
     {&json_scanner_layout::object_hook, ".object_hook"},
     {&json_scanner_layout::object_pairs_hook, ".object_pairs_hook"},
+    {&json_scanner_layout::array_hook, ".array_hook"},
     {&json_scanner_layout::parse_float, ".parse_float"},
     {&json_scanner_layout::parse_int, ".parse_int"},
     {&json_scanner_layout::parse_constant, ".parse_constant"},

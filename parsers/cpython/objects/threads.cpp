@@ -28,11 +28,18 @@ void simple_queue_references(const ObjectReader& object, ReferenceVisitor& visit
                       ".<items>");
 }
 
-void simple_queue_buffers(const ObjectReader& object, BufferVisitor& visit) {
+std::uint64_t ring_bytes(const ObjectReader& object) {
     const auto& l = object.layout().simple_queue;
-    if (const Address items = object.pointer(l.items); !items.is_null())
-        visit.visit(items, 8 * std::min(object.integer<std::uint64_t>(l.items_cap), std::uint64_t{1} << 40),
-                    false);
+    return 8 * std::min(object.integer<std::uint64_t>(l.items_cap), std::uint64_t{1} << 40);
+}
+
+std::uint64_t simple_queue_size(const ObjectReader& object) {
+    return object.type().basicsize + (queue_counts_its_ring(object.layout()) ? ring_bytes(object) : 0);
+}
+
+void simple_queue_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    if (const Address items = object.pointer(object.layout().simple_queue.items); !items.is_null())
+        visit.visit(items, ring_bytes(object), false);
 }
 
 constexpr const char* dummy_names[] = {"_thread._localdummy"};
@@ -58,6 +65,7 @@ const ObjectKind kinds_of_threads[] = {
      .struct_size = struct_size<&Layout::thread_local_dummy>},
     {.name = "SimpleQueue",
      .type_names = simple_queue_names,
+     .size = simple_queue_size,
      .visit_buffers = simple_queue_buffers,
      .visit_references = simple_queue_references,
      .struct_size = struct_size<&Layout::simple_queue>},

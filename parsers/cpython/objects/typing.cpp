@@ -1,8 +1,8 @@
 // The C part of typing: generic aliases, unions, and since 3.12 type parameters and aliases.
 // (genericaliasobject.c, unionobject.c, typevarobject.c)
 
-#include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
+#include "parsers/cpython/objects/versioned_fields.h"
 
 namespace heapsift {
 
@@ -25,29 +25,29 @@ constexpr ReferenceField<union_type_layout> union_type_fields[] = {
     {&union_type_layout::hashable_args, ".<hashable arguments>"},
     {&union_type_layout::unhashable_args, ".<unhashable arguments>"},
     {&union_type_layout::parameters, ".__parameters__"}};
-constexpr ReferenceField<type_variable_layout> type_variable_fields[] = {
-    {&type_variable_layout::name, ".__name__", ReferenceKind::hidden},
+constexpr VersionedField<type_variable_layout> type_variable_fields[] = {
+    {&type_variable_layout::name, ".__name__", 14},
     {&type_variable_layout::bound, ".__bound__"},
     {&type_variable_layout::evaluate_bound, ".<evaluate bound>"},
     {&type_variable_layout::constraints, ".__constraints__"},
     {&type_variable_layout::evaluate_constraints, ".<evaluate constraints>"},
     {&type_variable_layout::default_value, ".__default__"},
     {&type_variable_layout::evaluate_default, ".<evaluate default>"}};
-constexpr ReferenceField<parameter_specification_layout> parameter_specification_fields[] = {
-    {&parameter_specification_layout::name, ".__name__", ReferenceKind::hidden},
+constexpr VersionedField<parameter_specification_layout> parameter_specification_fields[] = {
+    {&parameter_specification_layout::name, ".__name__", 14},
     {&parameter_specification_layout::bound, ".__bound__"},
     {&parameter_specification_layout::default_value, ".__default__"},
     {&parameter_specification_layout::evaluate_default, ".<evaluate default>"}};
-constexpr ReferenceField<type_variable_tuple_layout> type_variable_tuple_fields[] = {
-    {&type_variable_tuple_layout::name, ".__name__", ReferenceKind::hidden},
+constexpr VersionedField<type_variable_tuple_layout> type_variable_tuple_fields[] = {
+    {&type_variable_tuple_layout::name, ".__name__", 14},
     {&type_variable_tuple_layout::bound, ".__bound__"},
     {&type_variable_tuple_layout::default_value, ".__default__"},
     {&type_variable_tuple_layout::evaluate_default, ".<evaluate default>"}};
 constexpr ReferenceField<parameter_attribute_layout> parameter_attribute_fields[] = {
     {&parameter_attribute_layout::origin, ".__origin__"}};
-constexpr ReferenceField<type_alias_layout> type_alias_fields[] = {
-    {&type_alias_layout::name, ".__name__", ReferenceKind::hidden},
-    {&type_alias_layout::qualname, ".__qualname__", ReferenceKind::hidden},
+constexpr VersionedField<type_alias_layout> type_alias_fields[] = {
+    {&type_alias_layout::name, ".__name__", 14},
+    {&type_alias_layout::qualname, ".__qualname__"},
     {&type_alias_layout::type_params, ".__type_params__"},
     {&type_alias_layout::compute_value, ".<compute value>"},
     {&type_alias_layout::value, ".__value__"},
@@ -56,17 +56,17 @@ constexpr ReferenceField<type_alias_layout> type_alias_fields[] = {
 const ObjectKind kinds_of_typing[] = {
     fields_kind<&Layout::generic_alias, generic_alias_fields>("generic alias", generic_alias_names),
     fields_kind<&Layout::union_type, union_type_fields>("union", union_type_names),
-    fields_kind<&Layout::type_variable, type_variable_fields>("TypeVar", type_variable_names),
-    fields_kind<&Layout::parameter_specification, parameter_specification_fields>(
+    versioned_kind<&Layout::type_variable, type_variable_fields>("TypeVar", type_variable_names),
+    versioned_kind<&Layout::parameter_specification, parameter_specification_fields>(
         "ParamSpec", parameter_specification_names),
-    fields_kind<&Layout::type_variable_tuple, type_variable_tuple_fields>("TypeVarTuple",
+    versioned_kind<&Layout::type_variable_tuple, type_variable_tuple_fields>("TypeVarTuple",
                                                                           type_variable_tuple_names),
     {.name = "ParamSpecArgs",
      .type_names = parameter_attribute_names,
      .visit_references = visit_fields<&Layout::parameter_attribute, parameter_attribute_fields>,
      .struct_size = struct_size<&Layout::parameter_attribute>,
      .reports_class = [](const Layout&) { return false; }},
-    fields_kind<&Layout::type_alias, type_alias_fields>("TypeAliasType", type_alias_names),
+    versioned_kind<&Layout::type_alias, type_alias_fields>("TypeAliasType", type_alias_names),
 };
 
 }  // namespace
