@@ -151,13 +151,26 @@ std::optional<Cause> module_container(const Scene& scene) {
     return Cause{.kind = {}, .words = std::move(cause), .fix = bound_it(container)};
 }
 
+/// "`cache` of memoize.<locals>.wrapper(), app.py:6", which lives as long as that function; "" of anything else.
+std::string words_of_free_variable(const Scene& scene) {
+    const ReferenceStep* step = scene.step();
+    const ObjectId cell = scene.owner(), function = scene.owner(2);  // .__closure__[0].cell_contents
+    if (!step || !step->is(Field::cell_contents) || !scene.is(function, KnownType::function)) return {};
+    const Address at = scene.heap().snapshot().address_of(function);
+    const std::string name = name_of_cell(scene.python(), at, scene.heap().snapshot().address_of(cell));
+    const SourcePlace place = place_of_function(scene.python(), at);
+    return name.empty() || !place.known() ? std::string() : "`" + name + "` of " + words_of(place);
+}
+
 std::optional<Cause> any_container(const Scene& scene) {
     const std::string container = container_word(scene, scene.object());
     if (container.empty()) return std::nullopt;
     const ObjectId owner = scene.owner();
     std::string kept = (container.front() == 'O' ? "an " : "a ") + container;
-    if (const ReferenceStep* step = scene.step();
-        step && step->kind == ReferenceStep::Kind::attribute && owner != no_object && !scene.is_class(owner))
+    if (const std::string variable = words_of_free_variable(scene); !variable.empty())
+        kept += ", the variable " + variable;
+    else if (const ReferenceStep* step = scene.step(); step && step->kind == ReferenceStep::Kind::attribute &&
+                                                       owner != no_object && !scene.is_class(owner))
         kept += " in an object of type " + scene.type_of(owner);
     CauseWords cause = words(kept);
     add_what_each_keeps(scene, cause);

@@ -49,6 +49,7 @@ struct Cause {
     CauseWords words;      // "closures of on_paid(), shop.py:18; each keeps its `payload` (4.1 KiB)"
     bool general = false;  // says where the holder stands and no more, as it could of a healthy process
     std::string fix;       // "unsubscribe what is done with, or hold callbacks weakly (weakref.WeakMethod)"
+    std::string keeper = {};  // the name by which a person knows what holds it together: "Out"
 };
 
 struct Suspect {

@@ -160,7 +160,7 @@ Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
         words = says("{}, in {} threads", expression_of(expression), Count{suspect.alike});
         if (!content.empty()) words += ", each " + content;
     } else {
-        words = holder_words(holder);
+        words = suspect.cause.keeper.empty() ? holder_words(holder) : Text(suspect.cause.keeper);
         if (!content.empty()) words += ", " + content;
         if (suspect.alike > 1) words += says("; {} alike", Count{suspect.alike});
     }

@@ -218,3 +218,14 @@ TEST_CASE("suspects: what is counted and was not found", "[program][suspects]") 
     CHECK(suspected.fix_of(rows) == "find the extension that returns or takes such objects");
     CHECK(suspected.of(rows).general);
 }
+
+TEST_CASE("suspects: a container in a variable of a closure is told by its name", "[program][suspects]") {
+    ProgramHeap program;
+    const Address rows = program.list(payloads(program, 20));
+    const Address wrapper = program.function("memoize.<locals>.wrapper", {{"cache", program.cell(rows)}});
+    program.module("app", "/srv/app/app.py", {{"render", wrapper}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(rows) == "container");
+    CHECK(suspected.words_of(rows) ==
+          "a list, the variable `cache` of memoize.<locals>.wrapper(), app.py:10");
+}
