@@ -96,7 +96,8 @@ private:
         bool in_library = false;
         for (std::size_t at = path.expression.steps.size(); at-- > 0;) {
             const ReferenceStep& step = path.expression.steps[at].name;
-            if (step.kind == ReferenceStep::Kind::item && key.empty() && step.key && !step.key->cut)
+            if (step.kind == ReferenceStep::Kind::item && !in_library && key.empty() && step.key &&
+                !step.key->cut)
                 key = step.name;  // none of anything but a str
             if (add_free_variable(path, at)) return;
             if (step.kind != ReferenceStep::Kind::attribute || step.nameless) continue;

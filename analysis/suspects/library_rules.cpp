@@ -18,6 +18,8 @@ struct Known {
     const char* holds;  // what is held derives from this; null: not asked
     const char* words;
     const char* fix;
+    const char* keeper = "";                          // Cause::keeper
+    std::initializer_list<const char*> made_by = {};  // Cause::made_by
 };
 
 constexpr Known known[] = {
@@ -25,12 +27,15 @@ constexpr Known known[] = {
      {"figs"},
      nullptr,
      "figures that pyplot keeps until they are closed",
-     "plt.close(figure) once it is drawn"},
+     "plt.close(figure) once it is drawn",
+     "",
+     {"subplots", "figure", "subplot_mosaic"}},
     {"django.db.backends.base.base.BaseDatabaseWrapper",
      {"queries_log"},
      nullptr,
-     "django.db.connection.queries: every statement of SQL, kept with settings.DEBUG or force_debug_cursor",
-     "set DEBUG = False, or call django.db.reset_queries()"},
+     "every statement of SQL, kept with settings.DEBUG or force_debug_cursor",
+     "set DEBUG = False, or call django.db.reset_queries()",
+     "django.db.connection.queries"},
     {"sqlalchemy.orm.session.Session",
      {"identity_map", "_transaction", "_deleted"},
      nullptr,
@@ -103,7 +108,11 @@ std::optional<Cause> known_library(const Scene& scene) {
     for (const Known& one : known)
         if ((!one.on_path || is_on_path(scene, one.on_path)) && is_any_step(scene, one) &&
             (!one.holds || scene.holds({one.holds})))
-            return Cause{.kind = {}, .words = words(one.words), .fix = one.fix};
+            return Cause{.kind = {},
+                         .words = words(one.words),
+                         .fix = one.fix,
+                         .keeper = one.keeper,
+                         .made_by = {one.made_by.begin(), one.made_by.end()}};
     return std::nullopt;
 }
 
@@ -155,7 +164,8 @@ std::optional<Cause> delayed_calls(const Scene& scene) {
     return Cause{.kind = {},
                  .words = words("calls of reactor.callLater that are still to come",
                                 place.empty() ? "" : ": " + place),
-                 .fix = "cancel() those that are done with"};
+                 .fix = "cancel() those that are done with",
+                 .made_by = {"callLater"}};
 }
 
 /// The dict of results that a running shell of IPython keeps in `__main__`; null if there is none.

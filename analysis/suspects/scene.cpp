@@ -185,6 +185,13 @@ ObjectId Scene::owner(std::size_t back) const {
     return place < holder_.path.size() ? holder_.path[place] : no_object;
 }
 
+ObjectId Scene::largest_below(ObjectId object) const {
+    const NodeId child = retained_.largest_child(HeapGraph::node_of(object));
+    if (child == no_node || graph_.kind(child) != NodeKind::object) return no_object;
+    const ObjectId found = HeapGraph::object_of(child);
+    return 2 * retained(found) >= retained(object) ? found : no_object;
+}
+
 std::optional<Scene::Part> Scene::largest_part(ObjectId object) const {
     std::optional<Part> part;
     ObjectId at = object;

@@ -84,6 +84,9 @@ public:
     };
     std::optional<Part> largest_part(ObjectId object) const;
 
+    /// The largest that it dominates, if that is at least half of it; else `no_object`.
+    ObjectId largest_below(ObjectId object) const;
+
 private:
     void take_sample() const;
     std::vector<ObjectId> sample_below(NodeId node, TypeId type) const;

@@ -90,7 +90,7 @@ def leak_django():
     set_up_django(DEBUG=True)
     import_articles(4000, 6000)
     from django.db import connection
-    return {"kind": "library", "bytes": sum(len(query["sql"]) for query in connection.queries), "holder": "queries_log", "fix": "reset_queries"}
+    return {"kind": "library", "bytes": sum(len(query["sql"]) for query in connection.queries), "holder": "django.db.connection.queries", "fix": "reset_queries"}
 
 
 class Search:
@@ -416,7 +416,7 @@ def leak_matplotlib():
     before = allocated()
     for number in range(10):
         draw_report(number)
-    return {"kind": "library", "bytes": allocated() - before, "holder": "Gcf.figs", "fix": "plt.close"}
+    return {"kind": "library", "bytes": allocated() - before, "holder": "Gcf.figs", "fix": "plt.close", "used_in": "draw_report"}
 
 
 # --- scikit-learn
@@ -612,7 +612,7 @@ def leak_twisted_timers():
     from twisted.internet import reactor
     for number in range(500):
         reactor.callLater(3600, expire, text(number, 40_000))
-    reactor.callLater(0.2, finish, {"kind": "library", "bytes": 500 * 40_000, "holder": "reactor", "fix": "cancel()", "says": ["expire()"]})
+    reactor.callLater(0.2, finish, {"kind": "library", "bytes": 500 * 40_000, "holder": "reactor", "fix": "cancel()", "says": ["expire()"], "used_in": "leak_twisted_timers"})
     reactor.run()
 
 

@@ -48,7 +48,8 @@ TEST_CASE("suspects: a log of queries is Django's in a connection of Django", "[
     const Suspected suspected(program);
     CHECK(suspected.kind_of(log) == (of_django ? "library" : "container"));
     if (of_django) {
-        CHECK_THAT(suspected.words_of(log), ContainsSubstring("django.db.connection.queries"));
+        CHECK(suspected.of(log).keeper == "django.db.connection.queries");
+        CHECK_THAT(suspected.words_of(log), ContainsSubstring("every statement of SQL"));
         CHECK_THAT(suspected.fix_of(log), ContainsSubstring("DEBUG = False"));
     }
 }

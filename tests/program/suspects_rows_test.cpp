@@ -484,3 +484,21 @@ TEST_CASE("suspects: what two globals keep together is used by the names of both
     REQUIRE(found[0].holder->joint);
     CHECK(functions_of(found[0]) == Kinds{"put", "take"});
 }
+
+TEST_CASE("suspects: what a library keeps of its own is made by functions that call the library's",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address figures = list_of(program, a_little);
+    const Address gcf =
+        program.class_with("Gcf", {.module = "matplotlib._pylab_helpers", .members = {{"figs", figures}}});
+    program.module("matplotlib._pylab_helpers",
+                   "/srv/env/lib/python3.13/site-packages/matplotlib/_pylab_helpers.py", {{"Gcf", gcf}});
+    program.module("app", "/srv/app/app.py", {});
+    program.code_using("draw", "/srv/app/app.py", {"plt", "subplots"});
+    program.code_using("other", "/srv/app/app.py", {"plt", "figs"});
+    SuspectsOf asked(program);
+    const std::vector<Suspect> found = asked.suspects(true);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].made_here);
+    CHECK(functions_of(found[0]) == Kinds{"draw"});
+}
