@@ -162,7 +162,8 @@ Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
     } else {
         words = suspect.cause.keeper.empty() ? holder_words(holder) : Text(suspect.cause.keeper);
         if (!content.empty()) words += ", " + content;
-        if (suspect.alike > 1) words += says("; {} alike", Count{suspect.alike});
+        if (suspect.alike > 1 && suspect.cause.keeper.empty())
+            words += says("; {} alike", Count{suspect.alike});
     }
     if (holder.group_kind == GroupKind::unreachable) words += " (garbage)";
     return words;
