@@ -100,23 +100,48 @@ RaisedIn where_raised(const HeapReader& heap, ObjectId exception) {
     return raised;
 }
 
-std::vector<std::string> free_variables(const PythonHeap& heap, Address function) {
+namespace {
+
+/// The last `count` names; 0: as many as the code says.
+std::vector<std::string> last_names(const PythonHeap& heap, Address code, std::int64_t count) {
     const auto& l = heap.layout();
-    const Address code = field(heap, function, l.function.func_code);
-    const Address closure = field(heap, function, l.function.func_closure);
-    if (code.is_null() || closure.is_null()) return {};
-    const std::int64_t count = heap.var_size(closure);
-    if (count <= 0 || count > most_free_variables) return {};
     // From 3.11 on they are the last of all names of local variables.
     const bool all_names = l.code.co_localsplusnames.present();
     const Address names = field(heap, code, all_names ? l.code.co_localsplusnames : l.code.co_freevars);
-    const std::int64_t first = names.is_null() ? -1 : heap.var_size(names) - count;
-    if (first < 0 || (!all_names && first != 0)) return {};
+    if (names.is_null()) return {};
+    if (count == 0)
+        count = !all_names                      ? heap.var_size(names)
+                : l.code.co_nfreevars.present() ? heap.integer<std::int32_t>(code + *l.code.co_nfreevars)
+                                                : 0;
+    const std::int64_t first = heap.var_size(names) - count;
+    if (count <= 0 || count > most_free_variables || first < 0 || (!all_names && first != 0)) return {};
     std::vector<std::string> found;
     for (std::int64_t i = 0; i < count; ++i)
         found.push_back(
             text(heap, heap.pointer(names + *l.tuple.ob_item + 8 * static_cast<std::uint64_t>(first + i))));
     return found;
+}
+
+}  // namespace
+
+std::vector<std::string> free_variables(const PythonHeap& heap, Address function) {
+    const auto& l = heap.layout().function;
+    const Address code = field(heap, function, l.func_code);
+    const Address closure = field(heap, function, l.func_closure);
+    if (code.is_null() || closure.is_null() || heap.var_size(closure) <= 0) return {};
+    return last_names(heap, code, heap.var_size(closure));
+}
+
+std::vector<std::string> free_variables_of_code(const PythonHeap& heap, Address code) {
+    return last_names(heap, code, 0);
+}
+
+std::string name_of_cell(const PythonHeap& heap, Address function, Address cell) {
+    const std::vector<std::string> names = free_variables(heap, function);
+    const Address closure = field(heap, function, heap.layout().function.func_closure);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (heap.pointer(closure + *heap.layout().tuple.ob_item + 8 * i) == cell) return names[i];
+    return {};
 }
 
 }  // namespace heapsift

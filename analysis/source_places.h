@@ -43,5 +43,9 @@ SourcePlace place_of_frame(const HeapReader& heap, ObjectId frame);
 /// The names of a function's free variables, in the order of its __closure__. Not escaped; a name that cannot
 /// be read is "".
 std::vector<std::string> free_variables(const PythonHeap& heap, Address function);
+/// The same of a code object.
+std::vector<std::string> free_variables_of_code(const PythonHeap& heap, Address code);
+/// The free variable of a function that lies in this cell; "" if none does.
+std::string name_of_cell(const PythonHeap& heap, Address function, Address cell);
 
 }  // namespace heapsift

@@ -367,6 +367,7 @@ void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,
         if (holder.object && holder.object->id == object && root.frame >= 0) {
             holder.frame = frame_words(graph.frame({root.thread, root.frame}));
             holder.call = call_words(graph.frame({root.thread, root.frame}));
+            holder.code = graph.frame({root.thread, root.frame}).code;
             if (expression.first == 0 && expression.steps.size() == 1)
                 holder.local = expression.steps.front().name.name;
         }

@@ -29,6 +29,7 @@ set(allowed
     ArrayElements          # shape and strides of an array, while its bytes are counted
     Scene                  # what a rule for causes asks of one holder
     Rule                   # a row of a table in the program: its name and its function
+    CodeThatNames          # code of one heap, asked for one name after another
     KeptAnswers            # where answers are read from, and what is to be kept: owned by the session
     Work)                  # the place that owns what is computed, beside the heap
 # @ stands for a semicolon, which would part a list.

@@ -63,6 +63,21 @@ ObjectId innermost(const Scene& scene, ObjectId function) {
     return function;
 }
 
+/// " Audit.on_update(), app.py:4; each keeps its app.Audit": of most of them.
+std::string words_of_methods(const Scene& scene, const std::vector<ObjectId>& methods) {
+    const auto& l = scene.python().layout().method;
+    MostFrequent<SourcePlace> places;
+    MostFrequent<std::string> types;
+    for (const ObjectId method : methods) {
+        places.add(place_of_function(scene.python(), scene.read(method).pointer(l.im_func)));
+        types.add(scene.type_of(scene.heap().snapshot().find(scene.read(method).pointer(l.im_self))));
+    }
+    std::string text;
+    if (const SourcePlace* place = places.get(); place && place->known()) text += " " + words_of(*place);
+    if (const std::string* type = types.get(); type && !type->empty()) text += "; each keeps its " + *type;
+    return text;
+}
+
 std::optional<Cause> closures(const Scene& scene) {
     const std::vector<ObjectId> functions = called(scene, KnownType::function);
     if (functions.empty()) return std::nullopt;
@@ -70,18 +85,25 @@ std::optional<Cause> closures(const Scene& scene) {
     const HeapSnapshot& columns = scene.heap().snapshot();
     MostFrequent<SourcePlace> places;
     FreeVariable largest;
+    std::vector<ObjectId> methods;  // that they have, and little else
     std::size_t with_closure = 0;
     for (const ObjectId outer : functions) {
         const ObjectId function = innermost(scene, outer);
         places.add(place_of_function(python, columns.address_of(function)));
         with_closure += !free_variables(python, columns.address_of(function)).empty();
-        if (FreeVariable own = largest_free_variable(scene, function); own.bytes > largest.bytes)
-            largest = std::move(own);
+        FreeVariable own = largest_free_variable(scene, function);
+        if (scene.is(own.content, KnownType::method) && 2 * own.bytes >= scene.retained(outer))
+            methods.push_back(own.content);
+        if (own.bytes > largest.bytes) largest = std::move(own);
     }
     if (2 * with_closure <= functions.size()) return std::nullopt;  // plain functions: code, no data
     const SourcePlace* place = places.get();
     CauseWords cause = words("closures");
     if (place && place->known()) cause << " of " + words_of(*place);
+    if (2 * methods.size() > functions.size())
+        return Cause{.kind = {},
+                     .words = std::move(cause << ", around bound methods" + words_of_methods(scene, methods)),
+                     .fix = unsubscribe};
     std::string fix = "unsubscribe what is done with";
     if (!largest.name.empty()) fix += ", or let it keep less than `" + largest.name + "`";
     if (!largest.name.empty())
@@ -92,18 +114,8 @@ std::optional<Cause> closures(const Scene& scene) {
 std::optional<Cause> bound_methods(const Scene& scene) {
     const std::vector<ObjectId> methods = called(scene, KnownType::method);
     if (methods.empty()) return std::nullopt;
-    const PythonHeap& python = scene.python();
-    MostFrequent<SourcePlace> places;
-    MostFrequent<std::string> types;
-    for (const ObjectId method : methods) {
-        const auto& l = python.layout().method;
-        places.add(place_of_function(python, scene.read(method).pointer(l.im_func)));
-        types.add(scene.type_of(scene.heap().snapshot().find(scene.read(method).pointer(l.im_self))));
-    }
-    CauseWords cause = words("bound methods");
-    if (const SourcePlace* place = places.get(); place && place->known()) cause << " " + words_of(*place);
-    if (const std::string* type = types.get(); type && !type->empty()) cause << "; each keeps its " + *type;
-    return Cause{.kind = {}, .words = std::move(cause), .fix = unsubscribe};
+    return Cause{
+        .kind = {}, .words = words("bound methods", words_of_methods(scene, methods)), .fix = unsubscribe};
 }
 
 std::optional<Cause> partials(const Scene& scene) {

@@ -1,11 +1,15 @@
 // The line that must change is where the program fills what keeps the memory. A core does not say which line did,
 // but each code object lists the globals and attributes that it uses (co_names: CPython, Objects/codeobject.c), so
-// the few functions that name a holder can be told. Whose a file is, its folder tells, as for groups (holding/groups.h).
+// the few functions that name a holder can be told. What a mapping of a library has, app['cache'], is asked for by a
+// constant (co_consts); what a function shares with those inside it, by a free variable of theirs. Whose a file is, its
+// folder tells, as for groups (holding/groups.h).
 
 #include "analysis/suspects/code_that_names.h"
 
 #include "analysis/holding/groups.h"
 #include "parsers/cpython/object_kind.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -41,24 +45,127 @@ bool is_method_of_everything(const std::string& name) {
 
 }  // namespace
 
-std::string name_in_source(const Scene& scene) {
-    if (scene.holder().frame.size() + scene.holder().local.size() > 0) return {};
-    const std::string& module = scene.root();
-    const HeapSnapshot& columns = scene.heap().snapshot();
-    for (std::size_t back = 0; const ReferenceStep* step = scene.step(back); ++back) {
-        if (step->kind != ReferenceStep::Kind::attribute || step->nameless) continue;
-        if (!scene.step(back + 1))  // the module's global, or thread-local
-            return scene.is_module_of_program(module) || !scene.holder().thread_local_name.empty()
-                       ? step->name
-                       : std::string();
-        const ObjectId owner = scene.owner(back);
-        if (owner == no_object) continue;
-        const TypeId as_class = columns.types.find(columns.address_of(owner));
-        const TypeId type = as_class == no_type ? columns.type_of(owner) : as_class;
-        if (scene.is_class_of_program(type)) return step->name;
+namespace {
+
+constexpr std::string_view inner_functions = "<locals>.";  // in their qualified names
+
+/// A path to a holder, written; of another than the first of several only the words are known.
+struct WrittenPath {
+    const PathExpression& expression;
+    const std::vector<ObjectId>* objects;  // null: not known
+
+    /// From which the step `at` leads, and to which; `no_object` if that is not known.
+    ObjectId before(std::size_t at) const { return object(at == 0 ? 0 : expression.steps[at - 1].leads_to); }
+    ObjectId behind(std::size_t at) const { return object(expression.steps[at].leads_to); }
+
+private:
+    ObjectId object(std::size_t at) const {
+        return objects && at < objects->size() ? (*objects)[at] : no_object;
     }
-    return {};
-}
+};
+
+class NamesInSource {
+public:
+    explicit NamesInSource(const Scene& scene) : scene_(scene) {}
+
+    std::vector<NameInSource> find() {
+        const TopHolder& holder = scene_.holder();
+        if (!holder.local.empty()) {
+            const SourcePlace place = place_of_code(scene_.python(), holder.code);
+            if (place.known())
+                add({.kind = NameInSource::Kind::variable,
+                     .text = holder.local,
+                     .file = place.file,
+                     .within = fmt::format("{}.{}", place.function, inner_functions)});
+        } else if (!holder.joint) {
+            add_nearest({holder.expression, &holder.path});
+        } else {
+            for (std::size_t i = 0; i < holder.joint->expressions.size(); ++i)
+                add_nearest({holder.joint->expressions[i], i == 0 ? &holder.path : nullptr});
+        }
+        return std::move(names_);
+    }
+
+private:
+    void add(NameInSource name) {
+        if (!name.text.empty()) names_.push_back(std::move(name));
+    }
+
+    void add_nearest(const WrittenPath& path) {
+        std::string key;
+        bool in_library = false;
+        for (std::size_t at = path.expression.steps.size(); at-- > 0;) {
+            const ReferenceStep& step = path.expression.steps[at].name;
+            if (step.kind == ReferenceStep::Kind::item && !in_library && key.empty() && step.key &&
+                !step.key->cut)
+                key = step.name;  // none of anything but a str
+            if (add_free_variable(path, at)) return;
+            if (step.kind != ReferenceStep::Kind::attribute || step.nameless) continue;
+            if (at == 0 && is_root_module_of_program(path)) {
+                if (in_library) add({.kind = NameInSource::Kind::key, .text = key});
+                return add_global(step.name, path.behind(0), in_library && !key.empty());
+            }
+            const ObjectId owner = path.before(at);
+            if (owner == no_object || (at == 0 && !scene_.holder().frame.empty())) continue;
+            const HeapSnapshot& columns = scene_.heap().snapshot();
+            const TypeId as_class = columns.types.find(columns.address_of(owner));
+            const TypeId type = as_class == no_type ? columns.type_of(owner) : as_class;
+            if (const std::string name = scene_.qualified_name(type); !name.empty())
+                return add({.text = step.name, .of_class = name});
+            in_library = true;
+        }
+        add({.kind = NameInSource::Kind::key, .text = key});
+    }
+
+    bool is_root_module_of_program(const WrittenPath& path) const {
+        return scene_.holder().frame.empty() && (scene_.is_module_of_program(path.expression.root) ||
+                                                 !scene_.holder().thread_local_name.empty());
+    }
+
+    /// A global, by the names that the program's modules have for the object: imported by another, as another.
+    void add_global(const std::string& name, ObjectId object, bool only_else) {
+        add({.text = name, .only_else = only_else});
+        if (object == no_object || !scene_.holder().thread_local_name.empty()) return;
+        constexpr std::size_t most_names = 16;
+        const Address at = scene_.heap().snapshot().address_of(object);
+        for (const LoadedModule& module : scene_.heap().snapshot().roots->modules()) {
+            if (module.dict.is_null() || !scene_.is_module_of_program(module.name)) continue;
+            scene_.python().visit_dict(module.dict, [&](Address key, Address value) {
+                if (value != at || names_.size() >= most_names) return;
+                std::string known = scene_.python().unicode_text(key, longest_name).value_or("");
+                if (std::none_of(names_.begin(), names_.end(),
+                                 [&](const NameInSource& one) { return one.text == known; }))
+                    add({.text = std::move(known), .only_else = only_else});
+            });
+        }
+    }
+
+    /// Of a function: the variable whose cell the step leads out of.
+    bool add_free_variable(const WrittenPath& path, std::size_t at) {
+        if (!path.expression.steps[at].name.is(Field::cell_contents) || at < 2) return false;
+        const ObjectId cell = path.before(at),
+                       function = path.before(at - 2);  // .__closure__[0].cell_contents
+        const HeapSnapshot& columns = scene_.heap().snapshot();
+        if (!scene_.is(cell, KnownType::cell) || !scene_.is(function, KnownType::function)) return false;
+        const std::string name =
+            name_of_cell(scene_.python(), columns.address_of(function), columns.address_of(cell));
+        const SourcePlace place = place_of_function(scene_.python(), columns.address_of(function));
+        const auto inner = place.function.rfind(inner_functions);
+        if (name.empty() || inner == std::string::npos) return false;
+        add({.kind = NameInSource::Kind::variable,
+             .text = name,
+             .file = place.file,
+             .within = place.function.substr(0, inner + inner_functions.size())});
+        return true;
+    }
+
+    const Scene& scene_;
+    std::vector<NameInSource> names_;
+};
+
+}  // namespace
+
+std::vector<NameInSource> names_in_source(const Scene& scene) { return NamesInSource(scene).find(); }
 
 namespace {
 
@@ -93,14 +200,14 @@ CodeOfProgram find_code(const HeapReader& heap) {
 
 }  // namespace
 
-CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) {
-    const PythonHeap& python = heap.python_heap();
+CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) : python_(heap.python_heap()) {
+    const PythonHeap& python = python_;
     const auto& l = python.layout().code;
     if (!l.co_filename.present() || !l.co_names.present()) return;
     for (const ObjectId object :
          kept_answer(answers, KeptQuestion("code"), heap, [&] { return find_code(heap); }).objects) {
         const Address code = heap.snapshot().address_of(object);
-        Code found{place_of_code(python, code), {}};
+        Code found{code, place_of_code(python, code), {}};
         const Address names = python.pointer(code + *l.co_names);
         if (!found.place.known() || !python.types().is(python.type_of(names), KnownType::tuple)) continue;
         const std::int64_t count = std::min(python.var_size(names), most_names);
@@ -113,17 +220,73 @@ CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) {
     }
 }
 
-std::vector<SourcePlace> CodeThatNames::of(const std::string& name, std::size_t most,
+bool CodeThatNames::has_constant(const Code& code, const std::string& text) const {
+    const auto& l = python_.layout().code;
+    bool found = false;
+    const Address constants =
+        l.co_consts.present() ? python_.pointer(code.address + *l.co_consts) : Address();
+    if (!python_.types().is(python_.type_of(constants), KnownType::tuple)) return false;
+    const auto count = static_cast<std::uint64_t>(std::min(python_.var_size(constants), most_names));
+    for (std::uint64_t i = 0; i < count && !found; ++i) {
+        const Address one = python_.pointer(constants + *python_.layout().tuple.ob_item + 8 * i);
+        found = python_.types().is(python_.type_of(one), KnownType::str) &&
+                python_.unicode_text(one, longest_name).value_or("") == text;
+    }
+    return found;
+}
+
+bool CodeThatNames::has_free_variable(const Code& code, const NameInSource& name) const {
+    const bool qualified = python_.layout().code.co_qualname.present();
+    if (code.place.file != name.file || (qualified && !code.place.function.starts_with(name.within)))
+        return false;
+    const std::vector<std::string> variables = free_variables_of_code(python_, code.address);
+    return std::find(variables.begin(), variables.end(), name.text) != variables.end();
+}
+
+bool CodeThatNames::uses(const Code& code, const NameInSource& name) const {
+    switch (name.kind) {
+        case NameInSource::Kind::name:
+            return std::find(code.names.begin(), code.names.end(), name.text) != code.names.end();
+        case NameInSource::Kind::key:
+            return has_constant(code, name.text);
+        case NameInSource::Kind::variable:
+            return has_free_variable(code, name);
+    }
+    return false;
+}
+
+void CodeThatNames::add_places(const NameInSource& name, std::vector<const Code*>& found) const {
+    constexpr std::size_t most_of_key = 8;  // by more, it is a word of the program, not the name of one thing
+    if (name.text.empty() || (name.kind == NameInSource::Kind::name && is_method_of_everything(name.text)))
+        return;
+    const std::size_t before = found.size();
+    for (const Code& code : codes_)
+        if (uses(code, name)) found.push_back(&code);
+    if (name.kind == NameInSource::Kind::key && found.size() - before > most_of_key) found.resize(before);
+}
+
+std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& names, std::size_t most,
                                            std::size_t& all) const {
+    std::vector<const Code*> found;
+    bool nowhere = false;  // the last name that is asked for in any case is used
+    for (const NameInSource& name : names) {
+        if (name.only_else && !nowhere) continue;
+        const std::size_t before = found.size();
+        add_places(name, found);
+        if (!name.only_else) nowhere = found.size() == before;
+    }
+    const auto is_method = [&](const SourcePlace& place) {
+        return std::any_of(names.begin(), names.end(), [&](const NameInSource& name) {
+            return !name.of_class.empty() && place.function.starts_with(name.of_class + ".");
+        });
+    };
     std::vector<SourcePlace> places;
-    if (!name.empty() && !is_method_of_everything(name))
-        for (const Code& code : codes_)
-            if (std::find(code.names.begin(), code.names.end(), name) != code.names.end())
-                places.push_back(code.place);
-    std::sort(places.begin(), places.end(), [](const SourcePlace& a, const SourcePlace& b) {
-        return std::tuple(runs_at_first(a), a.file, a.line, a.function) <
-               std::tuple(runs_at_first(b), b.file, b.line, b.function);
-    });
+    for (const Code* code : found) places.push_back(code->place);
+    const auto key = [&](const SourcePlace& place) {
+        return std::tuple(runs_at_first(place), !is_method(place), place.file, place.line, place.function);
+    };
+    std::sort(places.begin(), places.end(),
+              [&](const SourcePlace& a, const SourcePlace& b) { return key(a) < key(b); });
     places.erase(std::unique(places.begin(), places.end()), places.end());
     const auto first = std::find_if(places.begin(), places.end(), runs_at_first);
     if (first != places.begin()) places.erase(first, places.end());

@@ -7,33 +7,58 @@
 #include "analysis/suspects/scene.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace heapsift {
 
-/// The name by which the program's own code reaches the holder: the attribute of an instance or class of its own,
-/// else the global of its module, nearest the holder. "" if there is none, as for a local.
-std::string name_in_source(const Scene& scene);
+/// How the program's own code may reach the holder.
+struct NameInSource {
+    enum class Kind : std::uint8_t {
+        name,     // a global, or an attribute
+        key,      // a str in the code, by which a mapping is asked: app['cache']
+        variable  // a variable that an inner function shares with the one around it
+    } kind = Kind::name;
+    std::string text;
+    bool only_else = false;     // asked for only where no name before it is used
+    std::string of_class = {};  // the qualified name of its owner's class: methods of that come first
+    // Of a variable: the base name of the file, and how qualified names of functions begin that may share it
+    std::string file = {}, within = {};
+};
 
-/// Functions of the program's own code, not of Python's library or installed packages, that use a name as a global or
-/// an attribute; and bodies of its modules ("<module>"), but not of classes. None for a name that containers and
-/// strings have as a method ("items").
+/// The attribute of an instance or class of the program's own, or the global of its module (by each name that its
+/// modules have for it), nearest the holder; the key nearest the holder, if there is no such attribute, or a library's
+/// stands between it and the global; of a local, the variable that inner functions share. Of what several objects hold
+/// together, the names of each of them. Empty if there is none.
+std::vector<NameInSource> names_in_source(const Scene& scene);
+
+/// Functions of the program's own code, not of Python's library or installed packages, that use a name; and bodies of
+/// its modules ("<module>"), but not of classes. None for a name that containers and strings have as a method
+/// ("items"), nor for keys that many functions use.
 class CodeThatNames {
 public:
     /// Cost: a look at the type of each object, if no answer is kept; and at the names of each code object of the
     /// program.
     explicit CodeThatNames(const HeapReader& heap, KeptAnswers* answers = nullptr);
 
-    /// At most `most` of them, those that do not run only once first (`__init__`, a module's body), then by file and
-    /// line. `all` is how many there are.
-    std::vector<SourcePlace> of(const std::string& name, std::size_t most, std::size_t& all) const;
+    /// At most `most` of those that use any of the names: first those that do not run only once first (`__init__`, a
+    /// module's body), and methods of the class before others, then by file and line. `all` is how many there are.
+    std::vector<SourcePlace> of(const std::vector<NameInSource>& names, std::size_t most,
+                                std::size_t& all) const;
 
 private:
     struct Code {
+        Address address;
         SourcePlace place;
         std::vector<std::string> names;
     };
+    bool uses(const Code& code, const NameInSource& name) const;
+    bool has_constant(const Code& code, const std::string& text) const;
+    bool has_free_variable(const Code& code, const NameInSource& name) const;
+    void add_places(const NameInSource& name, std::vector<const Code*>& found) const;
+
+    const PythonHeap& python_;
     std::vector<Code> codes_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace heapsift {
 namespace {
@@ -17,6 +18,8 @@ struct Known {
     const char* holds;  // what is held derives from this; null: not asked
     const char* words;
     const char* fix;
+    const char* keeper = "";                          // Cause::keeper
+    std::initializer_list<const char*> made_by = {};  // Cause::made_by
 };
 
 constexpr Known known[] = {
@@ -24,12 +27,15 @@ constexpr Known known[] = {
      {"figs"},
      nullptr,
      "figures that pyplot keeps until they are closed",
-     "plt.close(figure) once it is drawn"},
+     "plt.close(figure) once it is drawn",
+     "",
+     {"subplots", "figure", "subplot_mosaic"}},
     {"django.db.backends.base.base.BaseDatabaseWrapper",
      {"queries_log"},
      nullptr,
-     "django.db.connection.queries: every statement of SQL, kept with settings.DEBUG or force_debug_cursor",
-     "set DEBUG = False, or call django.db.reset_queries()"},
+     "every statement of SQL, kept with settings.DEBUG or force_debug_cursor",
+     "set DEBUG = False, or call django.db.reset_queries()",
+     "django.db.connection.queries"},
     {"sqlalchemy.orm.session.Session",
      {"identity_map", "_transaction", "_deleted"},
      nullptr,
@@ -40,6 +46,11 @@ constexpr Known known[] = {
      nullptr,
      "the identity map of a Session: what it has loaded or changed",
      "close the session after each unit of work"},
+    {"django.db.models.query.QuerySet",
+     {"_result_cache"},
+     nullptr,
+     "the rows of a QuerySet that is kept: it stores them once somebody has looped over it",
+     "keep what is needed of the rows (values_list), or loop over .iterator(), which stores none"},
     {nullptr,
      {},
      "unittest.case.TestCase",
@@ -55,16 +66,6 @@ constexpr Known known[] = {
      "lxml.etree._Element",
      "elements of lxml, each of which keeps its whole document",
      "keep strings (element.text), or copy.deepcopy(element)"},
-    {nullptr,
-     {},
-     "twisted.internet.defer.Deferred",
-     "Deferreds that are kept, with their callbacks and what these refer to",
-     "fire or cancel() those that are done with; addTimeout"},
-    {nullptr,
-     {},
-     "twisted.internet.base.DelayedCall",
-     "calls of reactor.callLater that are still to come",
-     "cancel() those that are done with"},
     {"unittest.mock.Base",
      {"_mock_mock_calls", "_mock_call_args_list", "_mock_method_calls"},
      nullptr,
@@ -107,42 +108,129 @@ std::optional<Cause> known_library(const Scene& scene) {
     for (const Known& one : known)
         if ((!one.on_path || is_on_path(scene, one.on_path)) && is_any_step(scene, one) &&
             (!one.holds || scene.holds({one.holds})))
-            return Cause{.kind = {}, .words = words(one.words), .fix = one.fix};
+            return Cause{.kind = {},
+                         .words = words(one.words),
+                         .fix = one.fix,
+                         .keeper = one.keeper,
+                         .made_by = {one.made_by.begin(), one.made_by.end()}};
     return std::nullopt;
 }
 
-/// Whether `__main__` has the dict of results that a running shell of IPython keeps there.
-bool has_results(const Scene& scene) {
-    const auto& modules = scene.heap().snapshot().roots->modules();
-    return std::any_of(modules.begin(), modules.end(), [&](const LoadedModule& one) {
-        return one.name == "__main__" && !one.dict.is_null() &&
-               !scene.python().dict_value(one.dict, "_oh").is_null();
-    });
+/// The function that is called when one of the objects is due, of most of them: " of expire(), app.py:12"; "" if they
+/// have none in common. `callee` finds it.
+std::string called_by_most(const Scene& scene, const std::function<Address(ObjectId)>& callee) {
+    const PythonHeap& python = scene.python();
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    MostFrequent<SourcePlace> places;
+    for (const ObjectId one : scene.sample()) {
+        Address function = callee(one);
+        if (scene.is(columns.find(function), KnownType::method))
+            function = python.pointer(function + *python.layout().method.im_func);
+        places.add(place_of_function(python, function));
+    }
+    const SourcePlace* place = places.get();
+    return place && place->known() ? words_of(*place) : std::string();
 }
 
-/// IPython's Out, and the names _, __, ___ and _N that it gives to results.
-std::optional<Cause> notebook_results(const Scene& scene) {
-    const auto& steps = scene.holder().expression.steps;
-    if (scene.root() != "__main__" || steps.empty() || !is_loaded(scene, "IPython")) return std::nullopt;
-    const std::string& name = steps.front().name.name;
+/// Twisted's, each with a list of callbacks: ((callback, arguments, keywords), (errback, …)).
+std::optional<Cause> deferreds(const Scene& scene) {
+    if (!scene.holds({"twisted.internet.defer.Deferred"})) return std::nullopt;
+    const PythonHeap& python = scene.python();
+    const auto first_item = [&](Address container) {
+        const ObjectId object = scene.heap().snapshot().find(container);
+        if (python.var_size(container) <= 0) return Address();
+        if (scene.is(object, KnownType::tuple))
+            return python.pointer(container + *python.layout().tuple.ob_item);
+        if (scene.is(object, KnownType::list))
+            return python.pointer(python.pointer(container + *python.layout().list.ob_item));
+        return Address();
+    };
+    const std::string place = called_by_most(scene, [&](ObjectId deferred) {
+        return first_item(first_item(first_item(scene.attribute(deferred, "callbacks"))));
+    });
+    return Cause{
+        .kind = {},
+        .words = words("Deferreds that are kept, ",
+                       place.empty() ? "with their callbacks and what these refer to"
+                                     : "with what they are to call, " + place + ", and its arguments"),
+        .fix = "fire or cancel() those that are done with; addTimeout"};
+}
+
+/// Of Twisted's reactor.
+std::optional<Cause> delayed_calls(const Scene& scene) {
+    if (!scene.holds({"twisted.internet.base.DelayedCall"})) return std::nullopt;
+    const std::string place =
+        called_by_most(scene, [&](ObjectId call) { return scene.attribute(call, "func"); });
+    return Cause{.kind = {},
+                 .words = words("calls of reactor.callLater that are still to come",
+                                place.empty() ? "" : ": " + place),
+                 .fix = "cancel() those that are done with",
+                 .made_by = {"callLater"}};
+}
+
+/// The dict of results that a running shell of IPython keeps in `__main__`; null if there is none.
+Address results_of_cells(const Scene& scene) {
+    if (!is_loaded(scene, "IPython")) return {};
+    for (const LoadedModule& one : scene.heap().snapshot().roots->modules())
+        if (one.name == "__main__" && !one.dict.is_null())
+            if (const Address results = scene.python().dict_value(one.dict, "_oh"); !results.is_null())
+                return results;
+    return {};
+}
+
+/// Whether most of what is held together are values of that dict: the modules that have them by other names as well
+/// (_, _7, the shell's own namespaces) hold them together, and neither alone.
+bool are_results(const Scene& scene, Address results) {
+    const std::vector<ObjectId>& held = scene.sample();
+    std::size_t found = 0;
+    scene.python().visit_dict(results, [&](Address, Address value) {
+        found += std::any_of(held.begin(), held.end(),
+                             [&](ObjectId one) { return scene.heap().snapshot().address_of(one) == value; });
+    });
+    return 2 * found > held.size();
+}
+
+/// Out, and the names _, __, ___ and _N that are given to results.
+bool is_name_of_result(const std::string& name) {
     const std::size_t bars = std::min(name.find_first_not_of('_'), name.size());
     const bool is_number =
         bars == 1 && name.size() > 1 &&
         std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (name != "Out" && name != "_oh" && !is_number && !(bars == name.size() && bars > 0 && bars <= 3))
-        return std::nullopt;
-    if (!has_results(scene)) return std::nullopt;  // a script that imports IPython
+    return name == "Out" || name == "_oh" || is_number || (bars == name.size() && bars > 0 && bars <= 3);
+}
+
+std::optional<Cause> notebook_results(const Scene& scene) {
+    const Address results = results_of_cells(scene);
+    if (results.is_null()) return std::nullopt;  // a script that imports IPython
+    const auto& steps = scene.holder().expression.steps;
+    const bool by_name =
+        scene.root() == "__main__" && !steps.empty() && is_name_of_result(steps.front().name.name);
+    if (!by_name && !(scene.holder().joint && are_results(scene, results))) return std::nullopt;
     return Cause{
         .kind = {},
         .words = words("results of earlier cells, which the notebook keeps as Out and _"),
-        .fix = "end a cell with a semicolon; %reset -f frees them with all names (%reset out does not)"};
+        .fix = "end a cell with a semicolon; %reset -f frees them with all names (%reset out does not)",
+        .keeper = scene.holder().joint ? "Out" : ""};
 }
 
-/// What a Session was told to insert, and has not yet: closing it would lose these.
-std::optional<Cause> pending_instances(const Scene& scene) {
-    if (!is_step(scene, "_new") || !is_on_path(scene, "sqlalchemy.orm.session.Session")) return std::nullopt;
+/// IPython keeps, besides each result, the text that was shown of it (history_manager.output_hist_reprs).
+std::optional<Cause> notebook_texts(const Scene& scene) {
+    if (!is_step(scene, "output_hist_reprs") || !is_on_path(scene, "IPython.core.history.HistoryManager"))
+        return std::nullopt;
     return Cause{.kind = {},
-                 .words = words("a Session with instances that it has not written yet"),
+                 .words = words("texts that the notebook has shown of earlier results, each in full"),
+                 .fix = "end a cell with a semicolon, or show less of a large result"};
+}
+
+/// What a Session was told to insert, and has not yet: closing it would lose these. And what was changed: its identity
+/// map, which is weak, keeps that until it is written.
+std::optional<Cause> pending_instances(const Scene& scene) {
+    const bool is_new = is_step(scene, "_new"), is_changed = is_step(scene, "_modified");
+    if ((!is_new && !is_changed) || !is_on_path(scene, "sqlalchemy.orm.session.Session")) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = is_new ? words("a Session with instances that it has not written yet")
+                                 : words("a Session with changes that it has not written yet: it keeps each "
+                                         "changed instance until then"),
                  .fix = "flush and commit from time to time"};
 }
 
@@ -163,8 +251,11 @@ std::optional<Cause> many_classes(const Scene& scene) {
 }
 
 constexpr Rule rules_of_libraries[] = {{"notebook-results", notebook_results},
+                                       {"notebook-texts", notebook_texts},
                                        {"pending-instances", pending_instances},
                                        {"library", known_library},
+                                       {"library", deferreds},
+                                       {"library", delayed_calls},
                                        {"classes", many_classes}};
 
 }  // namespace

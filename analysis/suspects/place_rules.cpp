@@ -40,6 +40,40 @@ void add_what_each_keeps(const Scene& scene, CauseWords& cause) {
           << CauseWords::size(largest) << ")";
 }
 
+/// The type of what is largest in a tuple, list or dict, by way of others inside it: of instances of classes, arrays and
+/// the like; `no_type` if nothing has most of it, or that is a str, or another thing of everyday.
+TypeId largest_type_in(const Scene& scene, ObjectId container) {
+    constexpr int most_levels = 4;
+    const auto is_wrapping = [&](ObjectId object) {
+        return scene.is(object, KnownType::tuple) || !container_word(scene, object).empty();
+    };
+    ObjectId at = container;
+    for (int level = 0; level < most_levels && is_wrapping(at); ++level) {
+        const ObjectId child = scene.largest_below(at);
+        if (child == no_object) return no_type;
+        at = child;
+    }
+    const TypeId type = scene.heap().snapshot().type_of(at);
+    const bool told = type != no_type && !is_wrapping(at) &&
+                      (scene.heap().snapshot().types[type].python_class ||
+                       scene.is_a(at, {"numpy.ndarray", "torch.Tensor"}));
+    return told ? type : no_type;
+}
+
+/// "; most of each tuple is a sklearn.svm.SVC": where the type of what is held says nothing of that.
+void add_what_is_in_each(const Scene& scene, CauseWords& cause) {
+    MostFrequent<TypeId> types;
+    std::string of;
+    for (const ObjectId object : scene.sample()) {
+        if (!scene.is(object, KnownType::tuple) && container_word(scene, object).empty()) return;
+        if (of.empty()) of = scene.type_of(object);
+        types.add(largest_type_in(scene, object), scene.retained(object));
+    }
+    const TypeId* type = types.get();
+    if (type && *type != no_type)
+        cause << "; most of each " + of + " is of type " + type_name(scene.heap().snapshot().types, *type);
+}
+
 /// A table that is much larger than what it holds: dicts and sets grow with what is put in, and never shrink by what
 /// is taken out (CPython, Objects/dictobject.c and setobject.c, 2.7 to 3.13).
 std::optional<Cause> emptied(const Scene& scene) {
@@ -148,7 +182,19 @@ std::optional<Cause> module_container(const Scene& scene) {
     CauseWords cause = words(container.front() == 'O' ? "an " : "a ", container,
                              " in a module: it lives as long as the process");
     add_what_each_keeps(scene, cause);
+    add_what_is_in_each(scene, cause);
     return Cause{.kind = {}, .words = std::move(cause), .fix = bound_it(container)};
+}
+
+/// "`cache` of memoize.<locals>.wrapper(), app.py:6", which lives as long as that function; "" of anything else.
+std::string words_of_free_variable(const Scene& scene) {
+    const ReferenceStep* step = scene.step();
+    const ObjectId cell = scene.owner(), function = scene.owner(2);  // .__closure__[0].cell_contents
+    if (!step || !step->is(Field::cell_contents) || !scene.is(function, KnownType::function)) return {};
+    const Address at = scene.heap().snapshot().address_of(function);
+    const std::string name = name_of_cell(scene.python(), at, scene.heap().snapshot().address_of(cell));
+    const SourcePlace place = place_of_function(scene.python(), at);
+    return name.empty() || !place.known() ? std::string() : "`" + name + "` of " + words_of(place);
 }
 
 std::optional<Cause> any_container(const Scene& scene) {
@@ -156,11 +202,14 @@ std::optional<Cause> any_container(const Scene& scene) {
     if (container.empty()) return std::nullopt;
     const ObjectId owner = scene.owner();
     std::string kept = (container.front() == 'O' ? "an " : "a ") + container;
-    if (const ReferenceStep* step = scene.step();
-        step && step->kind == ReferenceStep::Kind::attribute && owner != no_object && !scene.is_class(owner))
+    if (const std::string variable = words_of_free_variable(scene); !variable.empty())
+        kept += ", the variable " + variable;
+    else if (const ReferenceStep* step = scene.step(); step && step->kind == ReferenceStep::Kind::attribute &&
+                                                       owner != no_object && !scene.is_class(owner))
         kept += " in an object of type " + scene.type_of(owner);
     CauseWords cause = words(kept);
     add_what_each_keeps(scene, cause);
+    add_what_is_in_each(scene, cause);
     return Cause{.kind = {}, .words = std::move(cause), .fix = bound_it(container)};
 }
 

@@ -166,6 +166,69 @@ std::string never_awaited(const Scene& scene, const std::vector<ObjectId>& corou
     return place ? words_of(*place) : std::string();
 }
 
+/// What a greenlet of gevent waits for: what its calls have in hand, and what is to wake it.
+struct GreenletWait {
+    std::initializer_list<std::string_view> types;
+    const char* words;
+    bool of_loop = false;  // gevent's loop, in C code, has what wakes it
+    const char* fix = "give what they wait for a timeout, or kill() them";
+};
+
+const GreenletWait greenlet_waits[] = {
+    {{"gevent.libev.corecext.timer", "gevent.libev.watcher.timer", "gevent.libuv.watcher.timer"},
+     "a timer (gevent.sleep, or a timeout)",
+     true,
+     "let them end, let them keep less meanwhile, or kill() them"},
+    {{"gevent.libev.corecext.io", "gevent.libev.watcher.io", "gevent.libuv.watcher.io"},
+     "a socket or a file",
+     true},
+    {{"gevent._gevent_cevent.Event", "gevent.event.Event"}, "an Event that nobody has set"},
+    {{"gevent._gevent_cevent.AsyncResult", "gevent.event.AsyncResult"}, "an AsyncResult that nobody has set"},
+    {{"gevent._gevent_cqueue.Queue", "gevent._gevent_cqueue.SimpleQueue", "gevent.queue.Queue"},
+     "a Queue into which nobody has put anything"},
+    {{"gevent._gevent_c_semaphore.Semaphore", "gevent.lock.Semaphore"},
+     "a Semaphore that nobody has released"}};
+
+/// Whether references lead from one to the other in a few steps: what wakes a greenlet calls its `switch`, by a list of
+/// links, a Waiter, a bound method.
+bool leads_to(const Scene& scene, ObjectId from, ObjectId to) {
+    constexpr std::size_t most_objects = 64;
+    std::vector<ObjectId> found{from};
+    bool leads = false;
+    for (std::size_t i = 0; i < found.size() && !leads; ++i)
+        scene.heap().visit_references(found[i], [&](const Reference& reference) {
+            const ObjectId target = scene.heap().snapshot().find(reference.target);
+            leads = leads || (reference.followed && target == to);
+            const bool is_class = scene.is_class(target) || scene.is(target, KnownType::module);
+            if (reference.followed && target != no_object && !is_class && found.size() < most_objects &&
+                std::find(found.begin(), found.end(), target) == found.end())
+                found.push_back(target);
+        });
+    return leads;
+}
+
+/// Of most of them; null if that is not known. One that two such things are to wake says nothing.
+const GreenletWait* wait_of_most(const Scene& scene, const std::vector<ObjectId>& greenlets) {
+    MostFrequent<const GreenletWait*> waits;
+    for (const ObjectId greenlet : greenlets) {
+        const GreenletWait* own = nullptr;
+        bool two = false;
+        scene.heap().visit_references(greenlet, [&](const Reference& reference) {
+            const ObjectId target = scene.heap().snapshot().find(reference.target);
+            if (!reference.followed || target == no_object) return;
+            for (const GreenletWait& wait : greenlet_waits) {
+                if (own == &wait || !scene.is_a(target, wait.types) || !leads_to(scene, target, greenlet))
+                    continue;
+                two = two || own;
+                own = &wait;
+            }
+        });
+        waits.add(two ? nullptr : own);
+    }
+    const GreenletWait* const* most = waits.get();
+    return most ? *most : nullptr;
+}
+
 std::optional<Cause> suspended(const Scene& scene) {
     const std::vector<ObjectId> waiting = scene.waiting();
     if (waiting.empty()) return std::nullopt;
@@ -186,12 +249,17 @@ std::optional<Cause> suspended(const Scene& scene) {
     const std::string place = place_of_most(scene, waiting, [](ObjectId one) { return one; });
     if (place.empty()) return std::nullopt;
     CauseWords cause = words(word, " ", place);
+    const GreenletWait* wait = is_greenlet(type) ? wait_of_most(scene, waiting) : nullptr;
+    if (wait) cause << std::string("; each waits for ") + wait->words;
     add_what_one_keeps(scene, waiting.front(), cause);
+    const bool by_loop = wait && wait->of_loop && scene.holder().says_held;
     return Cause{.kind = {},
                  .words = std::move(cause),
                  .general = true,
-                 .fix = is_greenlet(type) ? "give what they wait for a timeout, or kill() them"
-                                          : "run them to their end, or call close() on them"};
+                 .fix = wait                ? wait->fix
+                        : is_greenlet(type) ? "give what they wait for a timeout, or kill() them"
+                                            : "run them to their end, or call close() on them",
+                 .keeper = by_loop ? "gevent's loop" : ""};
 }
 
 std::optional<Cause> log_records(const Scene& scene) {

@@ -123,16 +123,17 @@ bool Scene::is_class(ObjectId object) const {
 }
 
 /// Its module is the longest part of its name that is one ("app.models" of "app.models.Order.Line").
-bool Scene::is_class_of_program(TypeId type) const {
+std::string Scene::qualified_name(TypeId type) const {
     const HeapSnapshot& columns = heap().snapshot();
-    if (type == no_type || !columns.types[type].python_class) return false;
+    if (type == no_type || !columns.types[type].python_class) return {};
     const RootSet& roots = *columns.roots;
     const std::string& name = columns.types[type].name;
     for (std::size_t end = name.rfind('.'); end != std::string::npos && end > 0;
          end = name.rfind('.', end - 1))
         for (const LoadedModule& module : roots.modules())
-            if (std::string_view(name).substr(0, end) == module.name) return is_of_program(roots, module);
-    return false;
+            if (std::string_view(name).substr(0, end) == module.name)
+                return is_of_program(roots, module) ? name.substr(end + 1) : std::string();
+    return {};
 }
 
 bool Scene::is_module_of_program(std::string_view name) const {
@@ -182,6 +183,13 @@ ObjectId Scene::owner(std::size_t back) const {
     const std::size_t at = steps.size() - 1 - back;
     const std::size_t place = at == 0 ? 0 : steps[at - 1].leads_to;
     return place < holder_.path.size() ? holder_.path[place] : no_object;
+}
+
+ObjectId Scene::largest_below(ObjectId object) const {
+    const NodeId child = retained_.largest_child(HeapGraph::node_of(object));
+    if (child == no_node || graph_.kind(child) != NodeKind::object) return no_object;
+    const ObjectId found = HeapGraph::object_of(child);
+    return 2 * retained(found) >= retained(object) ? found : no_object;
 }
 
 std::optional<Scene::Part> Scene::largest_part(ObjectId object) const {

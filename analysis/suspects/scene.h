@@ -36,7 +36,9 @@ public:
     /// Whether it is a class.
     bool is_class(ObjectId object) const;
     /// Whether that is a class in Python of a module of the program, not of Python's library or a package.
-    bool is_class_of_program(TypeId type) const;
+    bool is_class_of_program(TypeId type) const { return !qualified_name(type).empty(); }
+    /// The name of such a class without that of its module: "Order.Line"; "" of any other.
+    std::string qualified_name(TypeId type) const;
     bool is_module_of_program(std::string_view name) const;
     /// Whether a weak reference leads to it: whoever has that may reach it, and what it refers to.
     bool has_weak_references(ObjectId object) const;
@@ -81,6 +83,9 @@ public:
         ObjectId frame = no_object;  // whose local it is, if that is an object
     };
     std::optional<Part> largest_part(ObjectId object) const;
+
+    /// The largest that it dominates, if that is at least half of it; else `no_object`.
+    ObjectId largest_below(ObjectId object) const;
 
 private:
     void take_sample() const;

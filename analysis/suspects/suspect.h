@@ -49,6 +49,9 @@ struct Cause {
     CauseWords words;      // "closures of on_paid(), shop.py:18; each keeps its `payload` (4.1 KiB)"
     bool general = false;  // says where the holder stands and no more, as it could of a healthy process
     std::string fix;       // "unsubscribe what is done with, or hold callbacks weakly (weakref.WeakMethod)"
+    std::string keeper = {};  // the name by which a person knows what holds it: "Out"
+    // Names of a library's functions that make such things: functions of the program that use one make these
+    std::vector<std::string> made_by = {};
 };
 
 struct Suspect {
@@ -64,9 +67,11 @@ struct Suspect {
     std::optional<TopHolder> holder;
     std::uint64_t alike = 1;  // holders in this row: the same local of so many threads
     Cause cause;              // without words if no more is known than who holds it
-    // Functions of the program that use the name of the attribute or global that holds it, if they were asked for
+    // Functions of the program that use the name of the attribute or global that holds it, or where `made_here` one of
+    // cause.made_by; if they were asked for
     std::vector<SourcePlace> used_in;
     std::uint64_t more_used_in = 0;  // and so many more
+    bool made_here = false;
 };
 
 }  // namespace heapsift

@@ -281,13 +281,16 @@ void add_code(Work& work, const OverviewResult& overview, std::vector<Suspect>& 
     const CodeThatNames code(work.heap(), work.answers());
     const RetainedLookup retained(work.graph(), work.retained());  // of which nothing is asked but its graph
     for (Suspect& suspect : suspects) {
-        std::string name;
+        std::vector<NameInSource> names;
         if (suspect.holder)
-            name = name_in_source(Scene(retained, *suspect.holder));
+            names = names_in_source(Scene(retained, *suspect.holder));
         else if (suspect.kind == Suspect::Kind::pinned && overview.pinned->local.empty())
-            name = identifier_of(overview.pinned->attribute);
+            names.push_back({.text = identifier_of(overview.pinned->attribute)});
+        suspect.made_here = names.empty() && !suspect.cause.made_by.empty();
+        if (suspect.made_here)
+            for (const std::string& name : suspect.cause.made_by) names.push_back({.text = name});
         std::size_t all = 0;
-        suspect.used_in = code.of(name, most_places, all);
+        suspect.used_in = code.of(names, most_places, all);
         suspect.more_used_in = all - suspect.used_in.size();
     }
 }

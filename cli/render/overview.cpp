@@ -249,21 +249,27 @@ Text headline_words(const OverviewResult& result) {
 
 namespace {
 
-/// Of a first suspect that is several holders, or that has most of the largest type.
+/// Of a first suspect that is several holders, that has a name where the largest holder is what several have together,
+/// or that has most of the largest type.
 Text first_sentence(const OverviewResult& result, const SuspectsResult& suspects) {
     using Kind = OverviewHeadline::Kind;
     if (suspects.suspects.empty()) return headline_words(result);
     const Suspect& first = suspects.suspects.front();
     const OverviewHeadline& headline = result.headline;
-    const bool says_more = headline.kind == Kind::holder
-                               ? first.alike > 1 && first.bytes > result.holders.front().retained
-                               : (headline.kind == Kind::objects || headline.kind == Kind::array_data) &&
-                                     2 * first.bytes >= headline.bytes;
-    if (first.kind != Suspect::Kind::holder || !says_more || first.holder->says_held)
+    const bool is_known = !first.cause.keeper.empty();
+    const bool names_it = headline.kind == Kind::holder && first.holder &&
+                          (is_known || (result.holders.front().joint && !first.holder->joint)) &&
+                          10 * first.bytes >= 9 * result.holders.front().retained;
+    const bool says_more =
+        headline.kind == Kind::holder
+            ? names_it || (first.alike > 1 && first.bytes > result.holders.front().retained)
+            : (headline.kind == Kind::objects || headline.kind == Kind::array_data) &&
+                  2 * first.bytes >= headline.bytes;
+    if (first.kind != Suspect::Kind::holder || !says_more || (first.holder->says_held && !is_known))
         return headline_words(result);
     const Text keeper = keeper_words(first, result);
     return says("{}{} {} {} alive.", keeper, content_words(*first.holder).empty() ? "" : ",",
-                first.alike > 1 || first.holder->joint ? "keep" : "keeps",
+                first.alike > 1 || (first.holder->joint && first.cause.keeper.empty()) ? "keep" : "keeps",
                 part_of_it(result, first.bytes, ""));
 }
 

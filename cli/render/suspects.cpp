@@ -37,12 +37,12 @@ Text pinned_holder(const ArrayHolderRow& row) {
     return says("{}, {}", how_many(row.pinned_arrays, "small slice"), place);
 }
 
-/// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4": the first of them.
+/// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4": the first of them. "made in", of figures.
 Text code_words(const Suspect& suspect) {
     constexpr std::size_t most = 3;
     const std::size_t shown = std::min(most, suspect.used_in.size());
     const std::uint64_t more = suspect.used_in.size() - shown + suspect.more_used_in;
-    Text text = "used in ";
+    Text text = suspect.made_here ? "made in " : "used in ";
     for (std::size_t i = 0; i < shown; ++i) {
         const bool last = i + 1 == shown && more == 0;
         if (i > 0) text += !last ? ", " : i == 1 ? " and " : ", and ";
@@ -160,9 +160,10 @@ Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
         words = says("{}, in {} threads", expression_of(expression), Count{suspect.alike});
         if (!content.empty()) words += ", each " + content;
     } else {
-        words = holder_words(holder);
+        words = suspect.cause.keeper.empty() ? holder_words(holder) : Text(suspect.cause.keeper);
         if (!content.empty()) words += ", " + content;
-        if (suspect.alike > 1) words += says("; {} alike", Count{suspect.alike});
+        if (suspect.alike > 1 && suspect.cause.keeper.empty())
+            words += says("; {} alike", Count{suspect.alike});
     }
     if (holder.group_kind == GroupKind::unreachable) words += " (garbage)";
     return words;

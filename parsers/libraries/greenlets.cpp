@@ -26,6 +26,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -236,7 +237,8 @@ std::uint64_t place_of(const PythonHeap& heap, Address frame, const FrameSlot& s
 
 /// Guesses of one greenlet have different numbers, above those of words of its body (gevent's are guessed): the words
 /// of all its value stacks from here on, and those of C code's stack.
-constexpr std::uint64_t first_on_value_stack = 1 << 24, first_on_c_stack = 1 << 28;
+constexpr std::uint64_t first_on_value_stack = 1 << 24, first_on_c_stack = 1 << 28,
+                        most_on_c_stack = most_saved / 8;
 
 /// What the greenlet's frames hold, from 3.11 on: what is on their value stacks is guessed.
 void visit_frames(const ObjectReader& object, const GreenletFacts& facts, ReferenceVisitor& visit) {
@@ -265,23 +267,29 @@ void visit_frames(const ObjectReader& object, const GreenletFacts& facts, Refere
 }
 
 /// C code's variables on the machine's stack: whose count has room for one more is held there. A pointer is passed
-/// from call to call, and one of them owns it: each object counts once. (Another greenlet than the one it was
-/// switched from is what is left of earlier calls.)
+/// from call to call, and one of them owns it: each object counts once, for its outermost call. (Another greenlet than
+/// the one it was switched from is what is left of earlier calls.) Guesses are numbered from where the stack began:
+/// greenlets that were started alike have the same variable of the same call there, and what most of their objects'
+/// counts say of it decides where one count says nothing.
 void visit_saved_stack(const ObjectReader& object, const GreenletFacts& facts, Address parent,
                        ReferenceVisitor& visit) {
     const std::uint64_t words = object.readable_items(facts.copy, static_cast<std::int64_t>(facts.saved / 8));
-    std::vector<Address> targets;
-    for (std::uint64_t i = 0; i < words; ++i) {
+    std::uint64_t whole = (facts.stack_end - facts.stack) / 8;
+    if (whole >= most_on_c_stack) whole = words;  // of a thread's main greenlet, whose stack ends nowhere
+    std::vector<std::pair<Address, std::uint64_t>> targets;  // with their number
+    for (std::uint64_t i = 0; i < std::min(words, whole); ++i) {
         const Address target = object.heap().pointer(facts.copy + 8 * i);
         const TypeId type = target.aligned(8) ? object.heap().type_of(target) : no_type;
         if (type == no_type || (is_greenlet(object.heap().types()[type]) && target != parent)) continue;
-        targets.push_back(target);
+        targets.emplace_back(target, whole - i);
     }
     std::sort(targets.begin(), targets.end());
-    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
-    for (std::uint64_t i = 0; i < targets.size(); ++i)
-        visit.visit(targets[i], ReferenceKind::guess,
-                    {ReferenceName::Form::text, ".<stack of C code>", first_on_c_stack + i, {}});
+    targets.erase(std::unique(targets.begin(), targets.end(),
+                              [](const auto& a, const auto& b) { return a.first == b.first; }),
+                  targets.end());
+    for (const auto& [target, number] : targets)
+        visit.visit(target, ReferenceKind::guess,
+                    {ReferenceName::Form::text, ".<stack of C code>", first_on_c_stack + number, {}});
 }
 
 void greenlet_references(const ObjectReader& object, ReferenceVisitor& visit) {

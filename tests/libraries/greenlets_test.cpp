@@ -7,6 +7,7 @@
 #include "tests/cpython/heap_questions.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 using namespace heapsift;
@@ -221,6 +222,32 @@ TEST_CASE("greenlet: calls in a ring end", "[libraries][greenlet][damaged]") {
     p.wait();
     p.heap.set(p.outer, layout->interpreter_frame.previous, p.inner);
     CHECK(greenlet_frames(p.heap.reader(p.greenlet)).size() == 2);
+}
+
+TEST_CASE("greenlet: a word of C code's stack is numbered from where the stack began", "[libraries][greenlet]") {
+    const Layout* layout = with_interpreter_frames();
+    if (!layout) return;
+    struct Numbers final : ReferenceVisitor {
+        void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+            if (kind == ReferenceKind::guess) numbers[target.value] = name.number;
+        }
+        std::map<std::uint64_t, std::uint64_t> numbers;
+    } first, deeper;
+    Process p(*layout);
+    p.wait();
+    const Address outer = p.heap.list({}), to = p.block(p.greenlet), copy = p.heap.heap().pointer(to + p.at.stack + 16);
+    p.heap.put(copy + 64, outer);
+    greenlet_kind.visit_references(p.heap.reader(p.greenlet), first);
+    // Twenty words further down, in a copy of its own: the calls before that are the same.
+    const Address other = p.heap.allocate(1024 + 160);
+    for (std::uint64_t i = 0; i < 1024 / 8; ++i) p.heap.put(other + 160 + 8 * i, p.heap.heap().pointer(copy + 8 * i));
+    const std::uint64_t words[] = {p.stack.value - 160, p.stack.value + 2048, other.value, 1024 + 160};
+    for (std::uint64_t i = 0; i < 4; ++i) p.heap.put(to + p.at.stack + 8 * i, words[i]);
+    greenlet_kind.visit_references(p.heap.reader(p.greenlet), deeper);
+    REQUIRE(first.numbers.contains(outer.value));
+    CHECK(deeper.numbers == first.numbers);
+    // Of two words for one object that of the outer call counts.
+    CHECK(first.numbers.at(p.on_c_stack.value) - first.numbers.at(outer.value) == (64 - 16) / 8);
 }
 
 TEST_CASE("greenlet: up to 1.1 it has its fields itself, and up to 3.10 a frame object",

@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> functions(const CodeThatNames& code, const std::string& name, std::size_t most = 9) {
     std::size_t all = 0;
     std::vector<std::string> found;
-    for (const SourcePlace& place : code.of(name, most, all)) found.push_back(place.function);
+    for (const SourcePlace& place : code.of({{.text = name}}, most, all)) found.push_back(place.function);
     CHECK(all >= found.size());
     return found;
 }
@@ -50,10 +50,47 @@ TEST_CASE("code that names: of many functions some are told, and how many there 
     program.module("app", "/srv/app/app.py", {});
     const Analysed analysed(program);
     std::size_t all = 0;
-    const std::vector<SourcePlace> places = CodeThatNames(analysed.heap).of("JOBS", 2, all);
+    const std::vector<SourcePlace> places = CodeThatNames(analysed.heap).of({{.text = "JOBS"}}, 2, all);
     REQUIRE(places.size() == 2);
     CHECK(places[0].function == "a");
     CHECK(places[1].function == "b");
     CHECK(places[0].file == "app.py");
     CHECK(all == 4);
+}
+
+TEST_CASE("code that names: keys are constants of the code, unless many functions have them",
+          "[program][suspects]") {
+    const bool many = GENERATE(false, true);
+    ProgramHeap program;
+    const auto& l = program.heap.layout().code;
+    for (int i = 0; i < (many ? 9 : 2); ++i) {
+        const Address code = program.code_using("serve" + std::to_string(i), "/srv/app/app.py", {"cache"});
+        program.heap.set(code, l.co_consts,
+                         program.heap.tuple({program.heap.integer(7), program.heap.str("cache")}));
+    }
+    program.code_using("clear", "/srv/app/app.py", {"cache"});  // an attribute
+    program.module("app", "/srv/app/app.py", {});
+    const Analysed analysed(program);
+    const CodeThatNames code(analysed.heap);
+    std::size_t all = 0;
+    const auto places = code.of({{.kind = NameInSource::Kind::key, .text = "cache"}}, 9, all);
+    CHECK(places.size() == (many ? 0 : 2));
+    // Only where that is used nowhere is the other asked for.
+    const auto names = std::vector<NameInSource>{{.kind = NameInSource::Kind::key, .text = "cache"},
+                                                 {.text = "cache", .only_else = true}};
+    CHECK(code.of(names, 20, all).size() == (many ? 10 : 2));
+}
+
+TEST_CASE("code that names: methods of the class come before others that use an attribute",
+          "[program][suspects]") {
+    ProgramHeap program;
+    for (const char* name : {"Audit.results", "Trial.run", "work"})
+        program.code_using(name, "/srv/app/app.py", {"results"});
+    program.module("app", "/srv/app/app.py", {});
+    const Analysed analysed(program);
+    std::size_t all = 0;
+    const auto places = CodeThatNames(analysed.heap).of({{.text = "results", .of_class = "Trial"}}, 9, all);
+    REQUIRE(places.size() == 3);
+    CHECK(places[0].function == "Trial.run");
+    CHECK(places[1].function == "Audit.results");
 }

@@ -118,6 +118,7 @@ Address ProgramHeap::function(const std::string& name, const Named& closure) {
         Named locals = {{"argument", Address()}};
         locals.insert(locals.end(), closure.begin(), closure.end());
         its_code = code(name, locals);
+        heap.set(its_code, heap.layout().code.co_nfreevars, static_cast<std::int32_t>(closure.size()));
     }
     std::vector<Address> cells;
     for (const auto& [variable, value] : closure) cells.push_back(value);

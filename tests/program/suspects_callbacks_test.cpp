@@ -373,3 +373,24 @@ TEST_CASE("suspects: a wrapper's closure is that of the function which it wraps"
           "closures of export.<locals>.trace(), app.py:10; each keeps its `lines` (" +
               suspected.size_of(last) + ")");
 }
+
+TEST_CASE("suspects: closures that only pass a call on are told by the bound methods that they have",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Audit", {"rows"}),
+                  function = program.function("Audit.on_update");
+    std::vector<Address> functions;
+    for (int i = 0; i < 20; ++i) {
+        const Address method = bound_method(program, program.instance(type, {payload(program)}), function);
+        functions.push_back(program.function("listen.<locals>.wrap", {{"fn", program.cell(method)}}));
+    }
+    const Address listeners = program.list(functions);
+    program.module("app", "/srv/app/app.py", {{"LISTENERS", listeners}, {"Audit", type}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(listeners) == "closures");
+    CHECK(suspected.words_of(listeners) ==
+          "closures of listen.<locals>.wrap(), app.py:10, around bound methods Audit.on_update(), app.py:10; "
+          "each "
+          "keeps its app.Audit");
+    CHECK(suspected.fix_of(listeners) == "unsubscribe, or hold them weakly: weakref.WeakMethod");
+}

@@ -48,7 +48,8 @@ TEST_CASE("suspects: a log of queries is Django's in a connection of Django", "[
     const Suspected suspected(program);
     CHECK(suspected.kind_of(log) == (of_django ? "library" : "container"));
     if (of_django) {
-        CHECK_THAT(suspected.words_of(log), ContainsSubstring("django.db.connection.queries"));
+        CHECK(suspected.of(log).keeper == "django.db.connection.queries");
+        CHECK_THAT(suspected.words_of(log), ContainsSubstring("every statement of SQL"));
         CHECK_THAT(suspected.fix_of(log), ContainsSubstring("DEBUG = False"));
     }
 }
@@ -150,4 +151,94 @@ TEST_CASE("suspects: classes of one name are one that is made again and again", 
     } else {
         CHECK(suspected.kind_of(made) == "module-container");
     }
+}
+
+TEST_CASE("suspects: results of cells that modules hold together are Out's, if that has them",
+          "[program][suspects]") {
+    const bool in_out = GENERATE(true, false);
+    ProgramHeap program;
+    std::vector<Address> results = payloads(program, 20);
+    ProgramHeap::Named globals, of_shell;
+    Entries out;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        globals.emplace_back("_" + std::to_string(i), results[i]);
+        of_shell.emplace_back("result" + std::to_string(i), results[i]);
+        if (in_out) out.emplace_back(program.heap.integer(static_cast<std::int64_t>(i)), results[i]);
+    }
+    globals.emplace_back("_oh", program.dict_of(out));
+    program.module("__main__", "/srv/app/run.py", globals);
+    program.module("IPython", "/srv/env/lib/python3.13/site-packages/IPython/__init__.py", of_shell);
+    const Suspected suspected(program);
+    CHECK(suspected.joint().kind == (in_out ? "notebook-results" : "joint-holders"));
+    CHECK(suspected.joint().keeper == (in_out ? "Out" : ""));
+}
+
+TEST_CASE("suspects: the texts that a notebook has shown are kept by its history", "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.class_with(
+        "HistoryManager", {.module = "IPython.core.history", .attributes = {"output_hist_reprs"}});
+    const Address texts = program.list(payloads(program, 20));
+    program.module("IPython", "/srv/env/lib/python3.13/site-packages/IPython/__init__.py",
+                   {{"HISTORY", program.instance_with(type, {texts})}, {"HistoryManager", type}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(texts) == "notebook-texts");
+    CHECK(suspected.words_of(texts) == "texts that the notebook has shown of earlier results, each in full");
+}
+
+TEST_CASE("suspects: rows of a QuerySet, and changes that a Session has not written", "[program][suspects]") {
+    ProgramHeap program;
+    const Address query = program.class_with(
+                      "QuerySet", {.module = "django.db.models.query", .attributes = {"_result_cache"}}),
+                  session = program.class_with(
+                      "Session", {.module = "sqlalchemy.orm.session", .attributes = {"_modified"}}),
+                  row = program.python_class("Row", {"text"});
+    const Address rows = program.list(full_instances(program, row)),
+                  changed = program.list(full_instances(program, row));
+    program.module("app", "/srv/app/app.py",
+                   {{"types", program.list({query, session, row})},
+                    {"LATEST", program.instance_with(query, {rows})},
+                    {"SESSION", program.instance_with(session, {changed})}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(rows) == "library");
+    CHECK_THAT(suspected.words_of(rows), ContainsSubstring("rows of a QuerySet"));
+    CHECK_THAT(suspected.fix_of(rows), ContainsSubstring(".iterator()"));
+    CHECK(suspected.kind_of(changed) == "pending-instances");
+    CHECK_THAT(suspected.words_of(changed), ContainsSubstring("changes that it has not written yet"));
+    CHECK(suspected.fix_of(changed) == "flush and commit from time to time");
+}
+
+TEST_CASE("suspects: Deferreds and delayed calls of Twisted say what they are to call",
+          "[program][suspects]") {
+    const bool with_callbacks = GENERATE(true, false);
+    ProgramHeap program;
+    const Address deferred = program.class_with(
+                      "Deferred", {.module = "twisted.internet.defer", .attributes = {"callbacks"}}),
+                  call = program.class_with(
+                      "DelayedCall", {.module = "twisted.internet.base", .attributes = {"func", "args"}}),
+                  client = program.python_class("Client", {"text"}),
+                  answered = program.function("Client.answered"), expire = program.function("expire");
+    const auto tuple = [&](const std::vector<Address>& items) { return program.heap.tuple(items); };
+    std::vector<Address> waiting, calls;
+    for (int i = 0; i < 20; ++i) {
+        const Address method = bound_method(program, program.instance(client, {payload(program)}), answered);
+        const Address pair = tuple({tuple({method, tuple({}), program.heap.none()}), tuple({})});
+        waiting.push_back(program.instance_with(
+            deferred, {with_callbacks ? program.list({pair}) : program.list({payload(program)})}));
+        calls.push_back(program.instance_with(
+            call, {with_callbacks ? expire : program.heap.none(), tuple({payload(program)})}));
+    }
+    const Address pending = program.list(waiting), later = program.list(calls);
+    program.module(
+        "app", "/srv/app/app.py",
+        {{"PENDING", pending}, {"LATER", later}, {"types", program.list({deferred, call, client, expire})}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(pending) == "library");
+    CHECK(suspected.kind_of(later) == "library");
+    CHECK(suspected.words_of(pending) ==
+          (with_callbacks ? "Deferreds that are kept, with what they are to call, Client.answered(), "
+                            "app.py:10, and its arguments"
+                          : "Deferreds that are kept, with their callbacks and what these refer to"));
+    CHECK(suspected.words_of(later) ==
+          (with_callbacks ? "calls of reactor.callLater that are still to come: expire(), app.py:10"
+                          : "calls of reactor.callLater that are still to come"));
 }

@@ -218,3 +218,31 @@ TEST_CASE("suspects: what is counted and was not found", "[program][suspects]") 
     CHECK(suspected.fix_of(rows) == "find the extension that returns or takes such objects");
     CHECK(suspected.of(rows).general);
 }
+
+TEST_CASE("suspects: a container in a variable of a closure is told by its name", "[program][suspects]") {
+    ProgramHeap program;
+    const Address rows = program.list(payloads(program, 20));
+    const Address wrapper = program.function("memoize.<locals>.wrapper", {{"cache", program.cell(rows)}});
+    program.module("app", "/srv/app/app.py", {{"render", wrapper}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(rows) == "container");
+    CHECK(suspected.words_of(rows) ==
+          "a list, the variable `cache` of memoize.<locals>.wrapper(), app.py:10");
+}
+
+TEST_CASE("suspects: what is in the tuples of a list, where that is instances", "[program][suspects]") {
+    const bool instances = GENERATE(true, false);
+    ProgramHeap program;
+    const Address model = program.python_class("Model", {"samples"});
+    std::vector<Address> pairs;
+    for (int i = 0; i < 20; ++i) {
+        const Address much = payload(program);
+        pairs.push_back(program.heap.tuple(
+            {program.heap.str("trial"), program.list({instances ? program.instance(model, {much}) : much})}));
+    }
+    const Address trained = program.list(pairs);
+    program.module("app", "/srv/app/app.py", {{"Model", model}, {"TRAINED", trained}});
+    const Suspected suspected(program);
+    CHECK(suspected.words_of(trained) == std::string("a list in a module: it lives as long as the process") +
+                                             (instances ? "; most of each tuple is of type app.Model" : ""));
+}

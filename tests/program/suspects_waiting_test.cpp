@@ -18,6 +18,31 @@ Address waiting_task(ProgramHeap& program, Address type, const std::string& name
     return made;
 }
 
+/// A greenlet (2.0 or later, Python 3.13) of that type that waits in the function `name`, where it has these locals.
+Address waiting_greenlet(ProgramHeap& program, Address type, const std::string& name,
+                         const ProgramHeap::Named& locals) {
+    PythonHeapBuilder& heap = program.heap;
+    const auto& l = heap.layout().interpreter_frame;
+    const auto& of = heap.layout().code;
+    const Address made = program.object(type), block = heap.allocate(256), frame = heap.allocate(256),
+                  code = program.code_using(name, "/srv/app/app.py", {});
+    std::vector<Address> names;
+    for (const auto& [local, value] : locals) names.push_back(heap.str(local));
+    heap.set(code, of.co_nlocalsplus, static_cast<std::int32_t>(locals.size()));
+    heap.set(code, of.co_localsplusnames, heap.tuple(names));
+    heap.set(code, of.co_localspluskinds, heap.bytes(std::string(locals.size(), '\x20')));
+    heap.set(frame, l.f_executable, code);
+    heap.set(frame, l.instr_ptr, code + *of.co_code_adaptive + 2);
+    heap.set(frame, l.stacktop, static_cast<std::int32_t>(locals.size()));
+    for (std::size_t i = 0; i < locals.size(); ++i) heap.put(frame + *l.localsplus + 8 * i, locals[i].second);
+    heap.put(made + 32, block);
+    heap.put(block + 48, std::uint64_t{0x7ffc00000000});  // the machine's stack, and nothing of it was copied
+    heap.put(block + 56, std::uint64_t{0x7ffc00001000});
+    heap.put(block + 96, heap.object("frame", 3));
+    heap.put(block + 120, frame);
+    return made;
+}
+
 }  // namespace
 
 TEST_CASE("suspects: a queue says how many items nobody has taken, and its bound", "[program][suspects]") {
@@ -326,4 +351,31 @@ TEST_CASE("suspects: callbacks of timers that are no tasks", "[program][suspects
     const Suspected suspected(program);
     CHECK(suspected.kind_of(scheduled) == "timers");
     CHECK(suspected.fix_of(scheduled) == "cancel() those that are done with");
+}
+
+TEST_CASE("suspects: greenlets say what they wait for, if that is to wake them", "[program][suspects]") {
+    const bool wakes = GENERATE(true, false);
+    ProgramHeap program;
+    const Address type = program.heap.c_type(
+                      "greenlet.greenlet", {.basicsize = 40, .flags = test::have_gc_flag, .dictoffset = 24}),
+                  event = program.class_with("Event", {.module = "gevent.event", .slots = {"_links"}}),
+                  switching = program.function("switch");
+    std::vector<Address> greenlets;
+    Address body;
+    for (int i = 0; i < 20; ++i) {
+        body = payload(program);
+        const Address done = program.instance(event, {program.heap.none()});
+        const Address greenlet = waiting_greenlet(program, type, "push", {{"done", done}, {"body", body}});
+        if (wakes) program.set_slot(done, 0, program.list({bound_method(program, greenlet, switching)}));
+        greenlets.push_back(greenlet);
+    }
+    const Address held = program.list(greenlets);
+    program.module("app", "/srv/app/app.py", {{"HELD", held}, {"types", program.list({event, switching})}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(held) == "suspended");
+    CHECK(suspected.words_of(held) ==
+          "greenlets suspended in push(), app.py" +
+              std::string(wakes ? "; each waits for an Event that nobody has set" : "") +
+              "; each keeps `body` (" + suspected.size_of(body) + ")");
+    CHECK(suspected.fix_of(held) == "give what they wait for a timeout, or kill() them");
 }

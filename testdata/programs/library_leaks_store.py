@@ -1,0 +1,3 @@
+"""What several modules of a program share: library_leaks.py imports the names."""
+
+REPLIES = {}
