@@ -47,7 +47,8 @@ public:
 private:
     static constexpr std::size_t gathered_at_once = 4096, ahead = 24, at_once = 1024;
     static constexpr std::size_t objects_a_piece = 1 << 15;
-    static_assert(objects_a_piece % 64 == 0);  // no two pieces share a word of all_strong_
+    static constexpr std::size_t few_unexplained = 16;  // one object in so many
+    static_assert(objects_a_piece % 64 == 0);           // no two pieces share a word of all_strong_
     struct Pending {
         Address target;
         std::uint32_t word;
@@ -285,9 +286,14 @@ private:
     void add_natives(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         if (progress) progress("native references", 0);
         graph_.frames_ = RunningFrames(access_.heap());
-        natives_ =
+        NativeReferences natives =
             find_native_references(core, access_, addresses_, index_, std::move(places), graph_.frames_,
                                    [&](ObjectId id) { return left_to_explain(id, 0); });
+        natives_ = std::move(natives.found);
+        if (natives.unexplained.size() <= addresses_.size() / few_unexplained + few_unexplained) {
+            natives.unexplained.shrink_to_fit();
+            graph_.unexplained_ = std::move(natives.unexplained);
+        }
         for (const NativeReference& reference : natives_) found_.increment(reference.target);
     }
 
