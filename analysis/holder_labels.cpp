@@ -90,7 +90,7 @@ void HolderLabeler::label_all() {
 }
 
 std::uint32_t HolderLabeler::numbered(const Label& label) {
-    const auto [at, added] = numbers_.emplace(label, static_cast<std::uint32_t>(labels_.size()));
+    const auto [at, added] = numbers_.try_emplace(label, static_cast<std::uint32_t>(labels_.size()));
     if (added) labels_.push_back(label);
     return at->second;
 }

@@ -23,14 +23,19 @@ public:
         HoldersResult result;
         std::vector<bool> wanted(columns().types.size() + 1, types.empty());  // the last one: type not found
         for (const TypeId type : types) wanted[type] = true;
-        std::map<std::pair<TypeId, std::uint32_t>, std::size_t> row_of;
+        // Nearly all that has one label is of one type.
+        std::vector<std::vector<std::pair<TypeId, std::size_t>>> rows_of_label(labels_.count());
         std::vector<std::int32_t> row_of_object(graph_.object_count(), -1);
         std::vector<ObjectSizes> sizes(1);
+        const SizeColumn* const column = columns().sizes.there() ? &*columns().sizes : nullptr;
         const auto count_in = [&](ObjectId object) {
             const TypeId type = columns().type_of(object);
             if (!wanted[std::min<std::size_t>(type, columns().types.size())]) return;
             sizes[0] = ObjectSizes();
-            heap_.sizes(object, sizes);
+            if (column)
+                sizes[0] = (*column)[object];
+            else
+                heap_.sizes(object, sizes);
             ++result.total_count;
             result.total_size += sizes[0].size;
             result.total_memory += sizes[0].memory;
@@ -39,9 +44,11 @@ public:
                 ++result.without_path;
                 return;
             }
-            const auto [at, added] =
-                row_of.emplace(std::pair(type, labels_.label(object)), result.rows.size());
-            if (added) {
+            auto& rows = rows_of_label[labels_.label(object)];
+            auto at =
+                std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == type; });
+            if (at == rows.end()) {
+                at = rows.emplace(at, type, result.rows.size());
                 result.rows.push_back({});
                 result.rows.back().type = type;
                 result.rows.back().example = object;

@@ -93,6 +93,9 @@ public:
     /// The references of the real view, which are those of the snapshot's `references`, each with its
     /// ReferenceName instead of text. Cost: 50 to 150 ns per object.
     virtual void visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const = 0;
+    /// Prefetches what visit_owned_references will read of the object itself; then what lies apart from it.
+    virtual void fetch(ObjectId object) const { static_cast<void>(object); }
+    virtual void fetch_parts(ObjectId object) const { static_cast<void>(object); }
     /// All references to `target`, including weak ones and those that are only reported; native ones come
     /// last, with `no_object` as their source. Cost: a look at all references, less than 1 ns each, and a
     /// pass over what each of the referrers refers to.
