@@ -45,6 +45,9 @@ public:
     ObjectFacts facts(ObjectId object) const override;
     void sizes(ObjectId first, std::span<ObjectSizes> out) const override;
     CollectorFacts collector_facts(ObjectId object) const override;
+    bool references_exact(ObjectId object) const override {
+        return access().references_exact(snapshot().address_of(object), type_info(object));
+    }
     ShortValue value(ObjectId object, std::size_t limit = 60) const override;
     AddressFinding locate(Address address) const override;
     void visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const override;

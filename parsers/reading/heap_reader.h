@@ -73,6 +73,8 @@ public:
     virtual void sizes(ObjectId first, std::span<ObjectSizes> out) const = 0;
     /// Cost: about 10 ns.
     virtual CollectorFacts collector_facts(ObjectId object) const = 0;
+    /// The last of `facts` alone. Cost: a few nanoseconds.
+    virtual bool references_exact(ObjectId object) const { return facts(object).references_exact; }
     /// A short value for people: a literal cut at `limit` characters, a name, or "list of 100".
     virtual ShortValue value(ObjectId object, std::size_t limit = 60) const = 0;
     /// The object, buffer or block that holds `address`. May scan the heap once for buffers: about 10 ns per
