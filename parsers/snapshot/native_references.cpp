@@ -65,7 +65,6 @@ public:
             [&](std::size_t piece, Wanted& found) {
                 const auto [begin, end] = piece_of(piece, addresses_.size(), objects_a_piece);
                 for (ObjectId id(begin); id < end; ++id) {
-                    if (id + ahead < end) core_.memory().fetch(addresses_[id + ahead]);  // its count
                     const std::uint64_t n = left(id);
                     if (n == 0) continue;
                     found.addresses.push_back(addresses_[id].value);
@@ -102,7 +101,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t objects_a_piece = 1 << 17, pools_a_piece = 256, ahead = 32;
+    static constexpr std::size_t objects_a_piece = 1 << 17, pools_a_piece = 256;
     using Found = std::vector<NativeReference>;
 
     void add_state(Address start, LayoutOffset size) {
