@@ -158,7 +158,7 @@ void OtherHolders::pass_on() {
 }
 
 void OtherHolders::add(ObjectId object, std::uint32_t label) {
-    set_of_[object] = with(set_of_[object], label);
+    set_of_.set(object, with(set_of_[object], label));
 }
 
 /// Of `none` as a label: with more of them.

@@ -134,7 +134,7 @@ public:
             paths_.cost(source_) + std::min(step_cost(name) + surcharge_, most_step_cost);
         if (cost >= paths_.cost(target) || !graph_.follows(source_, target)) return;
         if (!relax(target, source_, cost) || !wishes_.name_steps) return;
-        paths_.steps[target] = paths_.number_step(graph_, source_, target, name);
+        paths_.steps.set(target, paths_.number_step(graph_, source_, target, name));
     }
 
 private:
@@ -162,7 +162,7 @@ private:
             __builtin_prefetch(&paths_.forest.previous[node], 1);
             graph_.preorder().fetch_position(node);
             columns.objects.types.fetch(target);
-            if (wishes_.name_steps) __builtin_prefetch(&paths_.steps[target], 1);
+            if (wishes_.name_steps) paths_.steps.fetch(target);
         }
     }
 
@@ -218,7 +218,7 @@ RootPaths root_paths(const HeapGraph& graph, const PathWishes& wishes, std::vect
                      std::vector<ObjectId> ends, const ProgressCallback& progress) {
     RootPaths paths{PathForest(graph.object_count()), {}, {}};
     if (wanted.empty()) paths.forest.settled.reserve(graph.object_count());  // unused room is never touched
-    if (wishes.name_steps) paths.steps.assign(graph.object_count(), RootPaths::none);
+    if (wishes.name_steps) paths.steps = NarrowNumbers(graph.object_count());
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     std::sort(ends.begin(), ends.end());

@@ -45,7 +45,7 @@ public:
             const bool is_carried = next != carried.end() && next->first == at;
             column.push_back(low_[at] + (is_carried ? (next++)->second * 256 : 0));
         }
-        low_ = {};
+        low_ = std::vector<std::uint8_t>();
         high_.clear();
         carried_.clear();
         return column.finish();
