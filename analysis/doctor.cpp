@@ -6,6 +6,7 @@
 #include "analysis/pass.h"
 #include "parsers/emulation/machine.h"
 #include "parsers/snapshot/reference_graph.h"
+#include "parsers/snapshot/size_column.h"
 #include "parsers/snapshot/traversed.h"
 
 #include <algorithm>
@@ -62,6 +63,20 @@ struct ExaminedObjects {
     }
 };
 
+/// Of `facts` what is examined; without measuring, where sizes are a column.
+ObjectFacts examined_facts(const HeapReader& heap, ObjectId object) {
+    const HeapSnapshot& columns = heap.snapshot();
+    if (!columns.sizes.there()) return heap.facts(object);
+    ObjectFacts facts{(*columns.sizes)[object]};
+    const CollectorFacts counted = heap.collector_facts(object);
+    facts.refcount = counted.refcount;
+    facts.immortal = counted.immortal;
+    facts.damaged = facts.damaged || counted.refcount <= 0;
+    if (facts.immortal) facts.refcount &= 0xffffffff;
+    facts.references_exact = heap.references_exact(object);
+    return facts;
+}
+
 ExaminedObjects examine(const HeapReader& heap, const ProgressCallback& progress) {
     const HeapSnapshot& columns = heap.snapshot();
     const ReferenceGraph& references = *columns.references;
@@ -69,7 +84,7 @@ ExaminedObjects examine(const HeapReader& heap, const ProgressCallback& progress
     std::vector<ExaminedObjects::GuessedType> guessed(columns.types.size() + 1);  // the last: type not found
     for_each_object(columns, "examining objects", progress, [&](ObjectId object) {
         ++all.found[static_cast<std::size_t>(columns.found_by(object)) % all.found.size()];
-        const ObjectFacts facts = heap.facts(object);
+        const ObjectFacts facts = examined_facts(heap, object);
         if (!facts.immortal && columns.found_by(object) != FoundBy::static_data) {
             const auto of_count = static_cast<std::int64_t>(references.found(object)) - facts.refcount;
             ++all.mortal;

@@ -397,6 +397,7 @@ DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, 
         const GroupId group = retained.group(*query.object);
         result.group = group == no_group ? shared : graph.groups()[group].name;
     }
+    retained.give_up_children();  // the search for paths takes as much memory
     words.express(result.top, progress, answers);
     if (const DominatorNode* next = first_object(result.top)) result.next = next->object->address;
     return result;

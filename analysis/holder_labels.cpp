@@ -79,18 +79,18 @@ HolderLabeler::HolderLabeler(const HeapGraph& graph, PathWishes wishes, const Pr
 }
 
 void HolderLabeler::label_all() {
-    label_.assign(graph_.object_count(), none);
+    label_ = NarrowNumbers(graph_.object_count());
     for (const NodeId node : paths_.order()) {
         const ObjectId object = graph_.object_of(node);
         const ObjectId previous = paths_.previous(object);
-        label_[object] = previous == no_object
-                             ? label_by(cheapest_root(graph_, object))
-                             : label_of(previous, label_[previous], object, paths_.step(object));
+        label_.set(object, previous == no_object
+                               ? label_by(cheapest_root(graph_, object))
+                               : label_of(previous, label_[previous], object, paths_.step(object)));
     }
 }
 
 std::uint32_t HolderLabeler::numbered(const Label& label) {
-    const auto [at, added] = numbers_.emplace(label, static_cast<std::uint32_t>(labels_.size()));
+    const auto [at, added] = numbers_.try_emplace(label, static_cast<std::uint32_t>(labels_.size()));
     if (added) labels_.push_back(label);
     return at->second;
 }

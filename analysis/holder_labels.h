@@ -31,7 +31,7 @@ struct HolderName {
     bool nameless() const { return !steps.empty() && steps.front().nameless; }
 };
 
-/// Labels every object that a root reaches. Searches the cheapest paths; 16 bytes per object. Refers to the
+/// Labels every object that a root reaches. Searches the cheapest paths; 12 bytes per object. Refers to the
 /// graph: use it within one call.
 class HolderLabeler {
 public:
@@ -40,6 +40,7 @@ public:
     HolderLabeler(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress = {});
 
     const RootPaths& paths() const { return paths_; }
+    void give_up_costs() { paths_.give_up_costs(); }
     std::size_t count() const { return labels_.size(); }
     /// `none` if no path was found.
     std::uint32_t label(ObjectId object) const { return label_[object]; }
@@ -111,7 +112,7 @@ private:
     std::vector<bool> plain_, module_, cache_, method_,
         metatype_;  // by type; the last one for types not found
     std::vector<Label> labels_;
-    std::vector<std::uint32_t> label_;  // by object
+    NarrowNumbers label_;  // by object
     std::unordered_map<Label, std::uint32_t, LabelHash> numbers_;
     std::map<std::pair<RootKind, NodeId>, std::uint64_t> first_like_;
     // By code object, the function that stands for all that have it.

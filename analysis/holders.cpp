@@ -16,39 +16,48 @@ namespace {
 class HolderFinder {
 public:
     HolderFinder(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
-        : graph_(graph), heap_(graph.heap()), labels_(graph, std::move(wishes), progress) {}
+        : graph_(graph), heap_(graph.heap()), labels_(graph, std::move(wishes), progress) {
+        labels_.give_up_costs();
+    }
 
     HoldersResult find(const std::vector<TypeId>& types, std::size_t limit, const ProgressCallback& progress,
                        const RetainedSizes* retained) {
         HoldersResult result;
         std::vector<bool> wanted(columns().types.size() + 1, types.empty());  // the last one: type not found
         for (const TypeId type : types) wanted[type] = true;
-        std::map<std::pair<TypeId, std::uint32_t>, std::size_t> row_of;
-        std::vector<std::int32_t> row_of_object(graph_.object_count(), -1);
+        // Nearly all that has one label is of one type.
+        std::vector<std::vector<std::pair<TypeId, std::size_t>>> rows_of_label(labels_.count());
+        NarrowNumbers row_of_object(graph_.object_count());
         std::vector<ObjectSizes> sizes(1);
+        const SizeColumn* const column = columns().sizes.there() ? &*columns().sizes : nullptr;
         const auto count_in = [&](ObjectId object) {
             const TypeId type = columns().type_of(object);
             if (!wanted[std::min<std::size_t>(type, columns().types.size())]) return;
             sizes[0] = ObjectSizes();
-            heap_.sizes(object, sizes);
+            if (column)
+                sizes[0] = (*column)[object];
+            else
+                heap_.sizes(object, sizes);
             ++result.total_count;
             result.total_size += sizes[0].size;
             result.total_memory += sizes[0].memory;
             result.total_array_data += sizes[0].array_data;
-            if (!labels_.paths().found(object)) {
+            if (labels_.label(object) == HolderLabeler::none) {
                 ++result.without_path;
                 return;
             }
-            const auto [at, added] =
-                row_of.emplace(std::pair(type, labels_.label(object)), result.rows.size());
-            if (added) {
+            auto& rows = rows_of_label[labels_.label(object)];
+            auto at =
+                std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == type; });
+            if (at == rows.end()) {
+                at = rows.emplace(at, type, result.rows.size());
                 result.rows.push_back({});
                 result.rows.back().type = type;
                 result.rows.back().example = object;
                 labels_of_rows_.push_back(labels_.label(object));
             }
             HolderRow& row = result.rows[at->second];
-            row_of_object[object] = static_cast<std::int32_t>(at->second);
+            row_of_object.set(object, static_cast<std::uint32_t>(at->second));
             ++row.count;
             row.size += sizes[0].size;
             row.memory += sizes[0].memory;
@@ -56,7 +65,7 @@ public:
         };
         for (const NodeId node : labels_.paths().order()) count_in(graph_.object_of(node));
         for (ObjectId object{0}; object < graph_.object_count(); ++object)
-            if (!labels_.paths().found(object)) count_in(object);
+            if (labels_.label(object) == HolderLabeler::none) count_in(object);
         merge_same_words(result, row_of_object);
         result.total_rows = result.rows.size();
         retain(result, row_of_object, weights(result, row_of_object, retained), limit, progress);
@@ -94,10 +103,10 @@ public:
 
 private:
     /// Equal names may have several numbers: labels compare names by address, not by text.
-    void merge_same_words(HoldersResult& result, std::vector<std::int32_t>& row_of_object) const {
+    void merge_same_words(HoldersResult& result, NarrowNumbers& row_of_object) const {
         std::map<std::tuple<TypeId, std::string, std::string>, std::size_t> by_words;
         std::vector<HolderRow> merged;
-        std::vector<std::int32_t> becomes;
+        std::vector<std::uint32_t> becomes;
         for (std::size_t i = 0; i < result.rows.size(); ++i) {
             HolderRow& row = result.rows[i];
             const HolderName name = labels_.name(labels_of_rows_[i]);
@@ -107,7 +116,7 @@ private:
             row.nameless = name.nameless();
             const auto [at, added] =
                 by_words.emplace(std::tuple(row.type, row.holder, row.attribute), merged.size());
-            becomes.push_back(static_cast<std::int32_t>(at->second));
+            becomes.push_back(static_cast<std::uint32_t>(at->second));
             if (added) {
                 row.type_name = type_name(columns().types, row.type);
                 merged.push_back(std::move(row));
@@ -119,9 +128,13 @@ private:
             into.memory += row.memory;
             into.array_data += row.array_data;
         }
-        for (std::int32_t& row : row_of_object)
-            if (row >= 0) row = becomes[static_cast<std::size_t>(row)];
+        renumber(row_of_object, becomes);
         result.rows = std::move(merged);
+    }
+
+    static void renumber(NarrowNumbers& rows, const std::vector<std::uint32_t>& becomes) {
+        for (std::size_t object = 0; object < rows.size(); ++object)
+            if (rows[object] != NarrowNumbers::none) rows.set(object, becomes[rows[object]]);
     }
 
     /// A module's or a class's own dict: that it keeps the variables tells nobody anything.
@@ -131,8 +144,7 @@ private:
 
     /// By row: about what it retains, if what single objects retain is known; else its memory. (Objects of a
     /// row may hold each other: then it is too much.)
-    std::vector<std::uint64_t> weights(const HoldersResult& result,
-                                       const std::vector<std::int32_t>& row_of_object,
+    std::vector<std::uint64_t> weights(const HoldersResult& result, const NarrowNumbers& row_of_object,
                                        const RetainedSizes* sizes) const {
         std::vector<std::uint64_t> weights;
         for (const HolderRow& row : result.rows) weights.push_back(row.memory);
@@ -140,16 +152,16 @@ private:
         const RetainedLookup retained(graph_, *sizes);
         const std::uint64_t all = retained.memory(graph_.root());
         for (ObjectId object{0}; object < graph_.object_count(); ++object) {
-            const std::int32_t row = row_of_object[object];
-            if (row < 0 || is_plumbing(object)) continue;
-            std::uint64_t& weight = weights[static_cast<std::size_t>(row)];
+            const std::uint32_t row = row_of_object[object];
+            if (row == NarrowNumbers::none || is_plumbing(object)) continue;
+            std::uint64_t& weight = weights[row];
             weight += std::min(retained.memory(object), all - std::min(all, weight));
         }
         return weights;
     }
 
     /// Sorts the rows, and cuts them to the limit.
-    void retain(HoldersResult& result, std::vector<std::int32_t>& row_of_object,
+    void retain(HoldersResult& result, NarrowNumbers& row_of_object,
                 const std::vector<std::uint64_t>& weights, std::size_t limit,
                 const ProgressCallback& progress) {
         std::vector<std::size_t> order(result.rows.size());
@@ -177,8 +189,8 @@ private:
         const auto found = retained_by_sets(
             graph_, asked.size(),
             [&](ObjectId object) {
-                const std::int32_t row = row_of_object[object];
-                return row < 0 ? -1 : set_of_row[static_cast<std::size_t>(row)];
+                const std::uint32_t row = row_of_object[object];
+                return row == NarrowNumbers::none ? -1 : set_of_row[row];
             },
             progress);
         for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -193,31 +205,30 @@ private:
         });
         if (limit != 0 && order.size() > limit) order.resize(limit);
         std::vector<HolderRow> sorted;
-        std::vector<std::int32_t> becomes(result.rows.size(), -1);
+        std::vector<std::uint32_t> becomes(result.rows.size(), NarrowNumbers::none);
         for (const std::size_t row : order) {
-            becomes[row] = static_cast<std::int32_t>(sorted.size());
+            becomes[row] = static_cast<std::uint32_t>(sorted.size());
             sorted.push_back(std::move(result.rows[row]));
         }
         result.rows = std::move(sorted);
-        for (std::int32_t& row : row_of_object)
-            if (row >= 0) row = becomes[static_cast<std::size_t>(row)];
+        renumber(row_of_object, becomes);
     }
 
-    void find_others(HoldersResult& result, const std::vector<std::int32_t>& row_of_object,
-                     const RetainedSizes& retained, const ProgressCallback& progress) {
+    void find_others(HoldersResult& result, const NarrowNumbers& row_of_object, const RetainedSizes& retained,
+                     const ProgressCallback& progress) {
         std::vector<bool> wanted(row_of_object.size());
         for (std::size_t object = 0; object < wanted.size(); ++object)
-            wanted[object] = row_of_object[object] >= 0;
+            wanted[object] = row_of_object[object] != NarrowNumbers::none;
         const OtherHolders others(graph_, retained, labels_, wanted, progress);
-        std::map<std::pair<std::int32_t, std::uint32_t>, std::uint64_t> counts;  // by row and set
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;  // by row and set
         for (ObjectId object{0}; object < graph_.object_count(); ++object)
-            if (row_of_object[object] >= 0 && others.set_of(object) != 0)
+            if (row_of_object[object] != NarrowNumbers::none && others.set_of(object) != 0)
                 ++counts[{row_of_object[object], others.set_of(object)}];
         std::map<std::uint32_t, OtherHolder> names;  // by label
         auto at = counts.begin();
         for (std::size_t row = 0; row < result.rows.size(); ++row) {
             std::map<std::pair<std::string, std::string>, OtherHolder> by_words;
-            for (; at != counts.end() && at->first.first == static_cast<std::int32_t>(row); ++at)
+            for (; at != counts.end() && at->first.first == row; ++at)
                 count_others(result.rows[row], others.set(at->first.second), at->second, names, by_words);
             finish_others(result.rows[row], by_words);
         }

@@ -16,6 +16,7 @@
 #include "parsers/snapshot/size_column.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -26,7 +27,6 @@
 namespace heapsift {
 namespace {
 
-constexpr std::uint32_t no_number = 0xffffffff;
 constexpr std::size_t most_in_sample_of_joint = 64;
 
 bool is_held(const HeapGraph& graph, NodeId node) {
@@ -54,6 +54,17 @@ void describe(JointHolders& joint, const HeapGraph& graph) {
             joint.begins_with_held || (joint.groups.size() == 1 && is_held(graph, holder));
     }
     joint.begins_with_held = joint.begins_with_held && joint.holders.empty();
+}
+
+void JointHolderFinder::Numbers::finish(const std::vector<NodeId>& nodes) {
+    for (std::uint32_t i = 0; i < nodes.size(); ++i)
+        if (i == 0 || nodes[i] / 32 != nodes[i - 1] / 32) words_[nodes[i] / 32].before = i;
+}
+
+std::uint32_t JointHolderFinder::Numbers::operator[](NodeId node) const {
+    const Word& word = words_[node / 32];
+    const std::uint32_t lower = word.bits & ((std::uint32_t{1} << (node % 32)) - 1);
+    return word.before + static_cast<std::uint32_t>(std::popcount(lower));
 }
 
 std::uint32_t JointHolderFinder::Sets::single(NodeId node) {
@@ -125,8 +136,8 @@ JointHolderFinder::JointHolderFinder(const RetainedLookup& retained)
     : retained_(retained),
       graph_(retained.graph()),
       modules_(graph_),
-      numbers_(graph_.node_count(), no_number),
-      open_(graph_.node_count(), 0) {}
+      numbers_(graph_.node_count()),
+      open_(graph_.node_count()) {}
 
 std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t least, std::size_t most) {
     std::vector<JointHolders> result = below(node, least, most);
@@ -160,21 +171,21 @@ std::vector<JointHolders> JointHolderFinder::below(NodeId node, std::uint64_t le
         gather_holders(node);
         result = rows(node, least, most);
     }
-    for (const NodeId child : children_) numbers_[child] = no_number;
+    for (const NodeId child : children_) numbers_.remove(child);
     return result;
 }
 
 void JointHolderFinder::gather_joint_children(NodeId node) {
     children_.clear();
     retained_.visit_children(node, [&](NodeId child) {
-        numbers_[child] = 0;
+        numbers_.add(child);
         children_.push_back(child);
     });
     for (const NodeId target : graph_.targets(node))
-        if (numbers_[target] != no_number && graph_.follows(node, target)) numbers_[target] = no_number;
-    std::erase_if(children_, [&](NodeId child) { return numbers_[child] == no_number; });
+        if (numbers_.has(target) && graph_.follows(node, target)) numbers_.remove(target);
+    std::erase_if(children_, [&](NodeId child) { return !numbers_.has(child); });
     std::sort(children_.begin(), children_.end());
-    for (std::size_t i = 0; i < children_.size(); ++i) numbers_[children_[i]] = static_cast<std::uint32_t>(i);
+    numbers_.finish(children_);
 }
 
 void JointHolderFinder::gather_holders(NodeId node) {
@@ -183,11 +194,12 @@ void JointHolderFinder::gather_holders(NodeId node) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> between;
     retained_.visit_dominated(node, [&](NodeId entry, NodeId source) {
         for (const NodeId target : graph_.targets(source)) {
+            if (!numbers_.has(target) || entry == target || !graph_.follows(source, target)) continue;
             const std::uint32_t number = numbers_[target];
-            if (number == no_number || entry == target || !graph_.follows(source, target)) continue;
-            if (const std::uint32_t from = numbers_[entry]; from == no_number)
+            if (!numbers_.has(entry))
                 holders_[number] = sets_.united(holders_[number], sets_.single(entry));
-            else if (between.empty() || between.back() != std::pair(from, number))
+            else if (const std::uint32_t from = numbers_[entry];
+                     between.empty() || between.back() != std::pair(from, number))
                 between.emplace_back(from, number);
         }
     });
@@ -265,19 +277,19 @@ JointHolders JointHolderFinder::row(NodeId node, const std::vector<NodeId>& hold
 
 /// Of what `node` dominates all that it does not reach without them.
 std::uint64_t JointHolderFinder::retained_together(NodeId node, const std::vector<NodeId>& holders) {
-    retained_.visit_dominated(node, [&](NodeId, NodeId below) { open_[below] = 1; });
-    for (const NodeId holder : holders) open_[holder] = 0;
+    retained_.visit_dominated(node, [&](NodeId, NodeId below) { open_[below] = true; });
+    for (const NodeId holder : holders) open_[holder] = false;
     SearchStack stack;
     search(
-        graph_, node, [&](NodeId at) { return open_[at] == 0; }, [&](NodeId at) { open_[at] = 0; }, stack);
-    for (const NodeId holder : holders) open_[holder] = 1;
+        graph_, node, [&](NodeId at) { return !open_[at]; }, [&](NodeId at) { open_[at] = false; }, stack);
+    for (const NodeId holder : holders) open_[holder] = true;
     std::uint64_t memory = 0;
     const SizeColumn& sizes = *graph_.columns().sizes;
     retained_.visit_dominated(node, [&](NodeId, NodeId below) {
         if (open_[below] && graph_.kind(below) == NodeKind::object)
             memory += sizes.memory(HeapGraph::object_of(below));
         if (open_[below]) memory += retained_.own_native(below);
-        open_[below] = 0;
+        open_[below] = false;
     });
     return memory;
 }

@@ -51,7 +51,7 @@ void joint_holders_fields(Joint& joint, Part& part, const HeapGraph& graph) {
     for (auto* number : {&joint.count, &joint.retained, &joint.joint}) part.number(*number);
 }
 
-/// Finds them below one node after another. It refers to what it asks: for the time of one call. 5 bytes a
+/// Finds them below one node after another. It refers to what it asks: for the time of one call. 3 bits a
 /// node.
 class JointHolderFinder {
 public:
@@ -68,6 +68,26 @@ public:
 
 private:
     struct Part;
+
+    /// Numbers of some nodes, in their order. 2 bits for each node of the graph.
+    class Numbers {
+    public:
+        explicit Numbers(std::size_t node_count) : words_(node_count / 32 + 1) {}
+
+        bool has(NodeId node) const { return words_[node / 32].bits >> (node % 32) & 1; }
+        void add(NodeId node) { words_[node / 32].bits |= std::uint32_t{1} << (node % 32); }
+        void remove(NodeId node) { words_[node / 32].bits &= ~(std::uint32_t{1} << (node % 32)); }
+        /// Once these, which ascend, are all that were added and not removed.
+        void finish(const std::vector<NodeId>& nodes);
+        /// Its place among them.
+        std::uint32_t operator[](NodeId node) const;
+
+    private:
+        struct Word {
+            std::uint32_t bits = 0, before = 0;
+        };
+        std::vector<Word> words_;
+    };
 
     /// Sets of a few nodes, each kept once, under a number: a million joint children have one of a few.
     class Sets {
@@ -106,8 +126,8 @@ private:
     std::vector<std::uint32_t> holders_;  // of each: a number of `sets_`
     Sets sets_;
     // By node; between two questions as they were made.
-    std::vector<std::uint32_t> numbers_;  // of a joint child: its place in children_
-    std::vector<std::uint8_t> open_;      // may be entered: it is dominated, and was not reached yet
+    Numbers numbers_;         // of a joint child: its place in children_
+    std::vector<bool> open_;  // may be entered: it is dominated, and was not reached yet
 };
 
 }  // namespace heapsift

@@ -84,6 +84,7 @@ std::vector<std::uint8_t> held_by_garbage_lists(const HeapGraph& graph) {
 
 ObjectStates object_states(const HeapGraph& graph, const ProgressCallback& progress) {
     ObjectStates states;
+    graph.give_up_sources();  // the replay takes as much memory, and few walk sets after it
     states.collection = replay_collector(graph.heap(), progress);
     states.of_garbage_list = held_by_garbage_lists(graph);
     std::vector<ObjectState> state_of;

@@ -46,14 +46,13 @@ bool is_of_classes(const ReferenceName& name) {
 class OtherHolders::DominatedRanges {
 public:
     explicit DominatedRanges(const DominatorTree& tree)
-        : first_(tree.reached(), 0), past_(tree.reached(), 0) {
-        std::vector<std::uint32_t> count(tree.reached(), 1);
-        tree.add_up(count);
+        : first_(tree.reached(), 0), past_(tree.reached(), 1) {
+        tree.add_up(past_);  // at first how many there are
         for (std::uint32_t p = 0; p < tree.reached(); ++p) {
             if (p > 0) {
                 std::uint32_t& next = past_[tree.dominator(p)];
                 first_[p] = next;
-                next += count[p];
+                next += past_[p];
             }
             past_[p] = first_[p] + 1;  // grows as those that it dominates are placed
         }
@@ -115,6 +114,7 @@ private:
 OtherHolders::OtherHolders(const HeapGraph& graph, const RetainedSizes& sizes, HolderLabeler& labels,
                            const std::vector<bool>& wanted, const ProgressCallback& progress)
     : graph_(graph), labels_(labels), set_of_(graph.object_count(), 0) {
+    graph.give_up_sources();  // sets were walked before
     numbered({});
     numbered(too_many);
     want_what_passes_on(wanted);
@@ -158,7 +158,7 @@ void OtherHolders::pass_on() {
 }
 
 void OtherHolders::add(ObjectId object, std::uint32_t label) {
-    set_of_[object] = with(set_of_[object], label);
+    set_of_.set(object, with(set_of_[object], label));
 }
 
 /// Of `none` as a label: with more of them.

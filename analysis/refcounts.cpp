@@ -202,6 +202,7 @@ private:
 
     const Module* module_of(Address address) const { return heapsift::module_of(heap_.core(), address); }
 
+    /// Objects come by id.
     void check(ObjectId object, TypeId type) {
         const CollectorFacts facts = heap_.collector_facts(object);
         if (facts.immortal || facts.refcount >= as_good_as_immortal) {
@@ -209,7 +210,9 @@ private:
             return;
         }
         ++result_.checked;
-        std::uint32_t words = words_to(object);
+        while (next_word_ < by_target_.size() && by_target_[next_word_].target < object) ++next_word_;
+        const bool has_words = next_word_ < by_target_.size() && by_target_[next_word_].target == object;
+        std::uint32_t words = has_words ? words_to(object) : 0;
         const std::uint32_t unmarked = words == 0 ? 0 : words - marked_words_to(object);  // most have none
         const std::int64_t accounted = static_cast<std::int64_t>(graph_.found(object)) - unmarked;
         const std::int64_t excess = facts.refcount - accounted;
@@ -369,6 +372,7 @@ private:
     const ReferenceGraph& graph_;
     std::vector<bool> wanted_;  // by TypeId
     std::vector<WordOfCCode> by_target_;
+    std::size_t next_word_ = 0;  // the first of them to what is checked next, or to something behind it
     std::unordered_map<TypeId, std::size_t> type_rows_, deficit_type_rows_;
     std::vector<Found> excess_, deficit_;
     std::multimap<ObjectId, Address> text_words_;

@@ -1,12 +1,14 @@
 // Exact sizes of sets are expensive: one walk over the heap for 64 of them, and a heap has a thousand types.
 // The dominator tree gives an estimate for all in one pass: what the topmost objects of a type dominate. This
 // leaves out what several objects hold jointly, and counts twice what is below a third type; so six times as
-// many rows as a screen has are computed exactly, and the largest of these are shown. A type with one
-// instance needs no walk: it retains what its instance does.
+// many rows as a screen has are computed exactly, and the largest of these are shown. Those with the smallest
+// estimates are first asked as one set: what all of them retain is more than what any of them does, and mostly less
+// than what is shown. A type with one instance needs no walk: it retains what its instance does.
 
 #include "analysis/retained_types.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace heapsift {
 namespace {
@@ -68,25 +70,53 @@ std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedLookup& ret
     return rows;
 }
 
-void compute(const std::vector<TypeRow*>& rows, const RetainedLookup& retained, const RowsByType& type,
-             const ProgressCallback& progress) {
+/// What each of `sets` retains; those from `alone` on together, in the last row.
+std::vector<SetRetained> retained_by_types(std::span<TypeRow* const> sets, std::size_t alone,
+                                           const RetainedLookup& retained, const RowsByType& type,
+                                           const ProgressCallback& progress) {
     std::vector<std::int32_t> set_of_type(type.count(), -1);
-    std::vector<TypeRow*> sets;
+    for (std::size_t i = 0; i < sets.size(); ++i)
+        set_of_type[type[sets[i]->largest.id]] = static_cast<std::int32_t>(std::min(i, alone));
+    return retained_by_sets(
+        retained.graph(), std::min(sets.size(), alone + 1),
+        [&](ObjectId object) { return set_of_type[type[object]]; }, progress);
+}
+
+void put(std::span<TypeRow* const> sets, std::span<const SetRetained> found) {
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+        sets[i]->retained = found[i].memory;
+        sets[i]->native = found[i].native;
+    }
+}
+
+/// Whether `wanted` of the rows, as far as they are computed, retain more than that.
+bool are_more(const std::vector<TypeRow*>& rows, std::size_t wanted, std::uint64_t retained) {
+    return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [&](const TypeRow* row) {
+               return row->retained.value_or(0) > retained;
+           })) >= wanted;
+}
+
+/// `wanted`: only the rows that retain most are needed, so many; 0: all.
+void compute(const std::vector<TypeRow*>& rows, std::size_t wanted, const RetainedLookup& retained,
+             const RowsByType& type, const ProgressCallback& progress) {
+    std::vector<TypeRow*> all;
     for (TypeRow* row : rows) {
         if (row->count == 1) {
             row->retained = retained.memory(row->largest.id);
             row->native = retained.native(row->largest.id);
             continue;
         }
-        set_of_type[type[row->largest.id]] = static_cast<std::int32_t>(sets.size());
-        sets.push_back(row);
+        all.push_back(row);
     }
-    const std::vector<SetRetained> found = retained_by_sets(
-        retained.graph(), sets.size(), [&](ObjectId object) { return set_of_type[type[object]]; }, progress);
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-        sets[i]->retained = found[i].memory;
-        sets[i]->native = found[i].native;
+    std::span<TypeRow* const> sets = all;
+    constexpr std::size_t alone = sets_at_once - 1;
+    if (wanted != 0 && wanted <= alone && sets.size() > sets_at_once) {
+        const std::vector<SetRetained> found = retained_by_types(sets, alone, retained, type, progress);
+        put(sets.first(alone), found);
+        if (are_more(rows, wanted, found[alone].memory)) return;
+        sets = sets.subspan(alone);
     }
+    put(sets, retained_by_types(sets, sets.size(), retained, type, progress));
 }
 
 }  // namespace
@@ -104,13 +134,13 @@ void add_retained(TypesResult& result, const HeapGraph& graph, const RetainedSiz
         }
         std::vector<TypeRow*> rows;
         for (TypeRow& row : result.types) rows.push_back(&row);
-        compute(rows, retained, type, progress);
+        compute(rows, 0, retained, type, progress);
     } else {
         std::vector<TypeRow*> rows = by_estimate(result, retained, type);
         // Whole walks: those wanted, and some that the estimate may have misplaced.
         const std::size_t wanted = (limit + sets_at_once - 1) / sets_at_once * sets_at_once + sets_at_once;
         rows.resize(std::min(rows.size(), std::max(least_candidates, wanted)));
-        compute(rows, retained, type, progress);
+        compute(rows, limit, retained, type, progress);
     }
     if (sort == SortKey::retained) {
         sort_types(result.types, sort);

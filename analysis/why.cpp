@@ -466,6 +466,7 @@ void lay_out(WhyResult& result, std::size_t limit) {
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress, const ObjectStates* states, const EveryRootPath* every,
               KeptAnswers* answers) {
+    graph.give_up_sources();  // retained sizes are there; the search for paths takes as much memory
     WhyResult result =
         WhyFinder(RetainedLookup(graph, sizes), object, query, progress, every, answers).find();
     if (states) result.target.state = states->of(object);

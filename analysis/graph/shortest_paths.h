@@ -51,13 +51,16 @@ public:
     }
 
     /// Settles nodes one by one, cheapest first: `settle(node)` offers the paths that continue from it, and
-    /// returns false to end the search.
-    template <class Settle>
-    void run(Settle settle) {
+    /// returns false to end the search. `fetch(node, stage)` is called some steps before, as far as the node
+    /// is known then, to prefetch what `settle` will read: with stage 0, then 1, then 2.
+    template <class Settle, class Fetch>
+    void run(Settle settle, Fetch fetch) {
         for (std::uint32_t cost = 0; pending_ > 0; ++cost) {
             std::vector<NodeId>& bucket = buckets_[cost % bucket_count];
             for (std::size_t i = 0; i < bucket.size(); ++i) {  // it may grow: steps that cost nothing
                 const NodeId node = bucket[i];
+                for (std::size_t stage = 0; stage < steps_ahead.size(); ++stage)
+                    if (bucket.size() - i > steps_ahead[stage]) fetch(bucket[i + steps_ahead[stage]], stage);
                 --pending_;
                 if (forest_.cost[node] != cost || settled_[node]) continue;
                 settled_[node] = true;
@@ -68,7 +71,13 @@ public:
         }
     }
 
+    template <class Settle>
+    void run(Settle settle) {
+        run(settle, [](NodeId, std::size_t) {});
+    }
+
 private:
+    static constexpr std::array<std::size_t, 3> steps_ahead = {18, 12, 6};
     static constexpr std::uint32_t bucket_count = std::bit_ceil(most_cost + 2);
 
     PathForest& forest_;

@@ -202,6 +202,15 @@ void RetainedLookup::link_children() const {
     }
 }
 
+void RetainedLookup::give_up_children() const {
+    parents_ = RankedSet();
+    // An empty list in braces would leave them their room.
+    for (auto* list : {&first_child_, &next_sibling_}) *list = std::vector<std::uint32_t>();
+    own_native_.clear();
+    last_parent_ = no_node;
+    last_children_ = std::vector<NodeId>();
+}
+
 std::uint64_t RetainedLookup::own_native(NodeId node) const {
     link_children();
     const auto own = own_native_.find(graph_.preorder().position(node));
@@ -237,7 +246,7 @@ std::vector<NodeId> RetainedLookup::children(NodeId node, std::uint64_t least) c
     std::vector<NodeId> result;
     result.reserve(children.size());
     for (const Child& child : children) result.push_back(child.node);
-    children = {};
+    children = std::vector<Child>();
     if (least == 0 && result.size() >= worth_keeping) {
         last_parent_ = node;
         last_children_ = result;

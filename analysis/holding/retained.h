@@ -77,6 +77,8 @@ public:
     void visit_dominated(NodeId above, F&& visit) const;
     /// The first of them; `no_node` for a leaf.
     NodeId largest_child(NodeId node) const;
+    /// Frees the lists that the calls above made: the next one makes them anew.
+    void give_up_children() const;
     /// The objects that it dominates, itself included; in preorder. One pass over what is reached through it.
     std::vector<ObjectId> dominated(NodeId node) const;
     /// Objects that it dominates, itself included.

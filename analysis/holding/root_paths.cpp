@@ -110,29 +110,62 @@ public:
         std::size_t left = wanted.size();
         const bool all = wanted.empty();
         start();
-        search_.run([&](NodeId node) {
-            const ObjectId object = graph_.object_of(node);
-            const std::size_t settled = paths_.forest.settled.size();
-            if (progress && settled % (1 << 18) == 0)
-                progress("paths", static_cast<double>(settled) / static_cast<double>(graph_.object_count()));
-            if (!all && std::binary_search(wanted.begin(), wanted.end(), object) && --left == 0) return false;
-            if (std::binary_search(ends_.begin(), ends_.end(), object)) return true;
-            source_ = object;
-            surcharge_ = object == garbage_list_ ? remote : 0;
-            if (!graph_.targets(object).empty()) graph_.heap().visit_owned_references(object, *this);
-            return true;
-        });
+        search_.run(
+            [&](NodeId node) {
+                const ObjectId object = graph_.object_of(node);
+                const std::size_t settled = paths_.forest.settled.size();
+                if (progress && settled % (1 << 18) == 0)
+                    progress("paths",
+                             static_cast<double>(settled) / static_cast<double>(graph_.object_count()));
+                if (!all && std::binary_search(wanted.begin(), wanted.end(), object) && --left == 0)
+                    return false;
+                if (std::binary_search(ends_.begin(), ends_.end(), object)) return true;
+                source_ = object;
+                surcharge_ = object == garbage_list_ ? remote : 0;
+                if (!graph_.targets(object).empty()) graph_.heap().visit_owned_references(object, *this);
+                return true;
+            },
+            [&](NodeId node, std::size_t stage) { fetch(graph_.object_of(node), stage); });
     }
 
     void visit(ObjectId target, const ReferenceName& name) override {
-        if (search_.is_settled(HeapGraph::node_of(target)) || !graph_.follows(source_, target)) return;
+        if (search_.is_settled(HeapGraph::node_of(target))) return;
         const std::uint32_t cost =
             paths_.cost(source_) + std::min(step_cost(name) + surcharge_, most_step_cost);
+        if (cost >= paths_.cost(target) || !graph_.follows(source_, target)) return;
         if (!relax(target, source_, cost) || !wishes_.name_steps) return;
-        paths_.steps[target] = paths_.number_step(graph_, source_, target, name);
+        paths_.steps.set(target, paths_.number_step(graph_, source_, target, name));
     }
 
 private:
+    /// Of an object that is settled soon: columns; its bytes and its row; what it refers to.
+    void fetch(ObjectId object, std::size_t stage) const {
+        constexpr std::size_t most_targets = 8;
+        const HeapSnapshot& columns = graph_.columns();
+        if (stage == 0) {
+            columns.objects.addresses.fetch(object);
+            columns.objects.types.fetch(object);
+            graph_.fetch_row(HeapGraph::node_of(object));
+            return;
+        }
+        const std::span<const ObjectId> targets = graph_.targets(object);
+        if (targets.empty()) return;
+        if (stage == 1) {
+            __builtin_prefetch(targets.data());
+            graph_.heap().fetch(object);
+            return;
+        }
+        graph_.heap().fetch_parts(object);
+        for (const ObjectId target : targets.first(std::min(most_targets, targets.size()))) {
+            const NodeId node = HeapGraph::node_of(target);
+            __builtin_prefetch(&paths_.forest.cost[node], 1);
+            __builtin_prefetch(&paths_.forest.previous[node], 1);
+            graph_.preorder().fetch_position(node);
+            columns.objects.types.fetch(target);
+            if (wishes_.name_steps) paths_.steps.fetch(target);
+        }
+    }
+
     void start() {
         std::vector<const HeapGraph::PlacedRoot*> roots;
         for (const HeapGraph::PlacedRoot& placed : graph_.roots()) {
@@ -184,7 +217,8 @@ private:
 RootPaths root_paths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted,
                      std::vector<ObjectId> ends, const ProgressCallback& progress) {
     RootPaths paths{PathForest(graph.object_count()), {}, {}};
-    if (wishes.name_steps) paths.steps.assign(graph.object_count(), RootPaths::none);
+    if (wanted.empty()) paths.forest.settled.reserve(graph.object_count());  // unused room is never touched
+    if (wishes.name_steps) paths.steps = NarrowNumbers(graph.object_count());
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     std::sort(ends.begin(), ends.end());

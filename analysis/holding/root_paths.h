@@ -6,6 +6,7 @@
 #include "analysis/graph/shortest_paths.h"
 #include "analysis/holding/heap_graph.h"
 #include "analysis/holding/step_numbers.h"
+#include "parsers/base/narrow_numbers.h"
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@ struct PathWishes {
     bool without_frames = false;      // no frame, running or not, may be on a path
     bool without_tracebacks = false;  // no traceback may
     std::vector<ObjectId> without;    // sorted: nor any of these
-    bool name_steps = false;          // fill `steps`: 4 bytes more per object
+    bool name_steps = false;          // fill `steps`: 2 bytes more per object
 };
 
 /// The cheapest paths to objects: columns by object, 8 bytes each.
@@ -25,12 +26,14 @@ struct RootPaths {
     static constexpr std::uint32_t none = PathForest::none;
 
     PathForest forest;
-    std::vector<std::uint32_t> steps;  // with PathWishes::name_steps; else empty
+    NarrowNumbers steps;  // with PathWishes::name_steps; else empty
     StepNumbers step_names;
 
     /// `none` if no path was found (yet).
     std::uint32_t cost(ObjectId object) const { return forest.cost[HeapGraph::node_of(object)]; }
     bool found(ObjectId object) const { return cost(object) != none; }
+    /// Frees the costs: for who no longer asks for them, nor what was found.
+    void give_up_costs() { forest.cost = {}; }
     /// The object before it on its path; `no_object` if it hangs at a root.
     ObjectId previous(ObjectId object) const {
         return HeapGraph::object_of(forest.previous[HeapGraph::node_of(object)]);

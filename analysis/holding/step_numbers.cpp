@@ -29,7 +29,7 @@ std::uint32_t StepNumbers::number(ObjectId source, ObjectId target, const Refere
         default:
             break;
     }
-    const auto [at, added] = numbers_.emplace(key, static_cast<std::uint32_t>(names_.size()));
+    const auto [at, added] = numbers_.try_emplace(key, static_cast<std::uint32_t>(names_.size()));
     if (added && name.form == Form::text && name.text.field == Field::attributes) dict_step_ = at->second;
     if (added) names_.push_back({key.form, source, target});
     return at->second;

@@ -31,7 +31,7 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
     std::optional<Question> question;
     std::optional<Error> reason;
     try {
-        question.emplace(session, std::initializer_list<Need>{Need::references});
+        question.emplace(session, std::initializer_list<Need>{Need::references, Need::sizes});
     } catch (const Error& error) {
         if (error.exit() != ExitCode::cannot_analyse || !session.core_was_read()) throw;
         reason = error;

@@ -41,7 +41,7 @@ public:
     std::int64_t var_size() const { return read<std::int64_t>(*heap_->layout().var_object.ob_size); }
     /// The object as a str, as a dict (PythonHeap's facts).
     const std::optional<UnicodeFacts>& unicode() const {
-        if (!unicode_read_) unicode_ = heap_->unicode(address_);
+        if (!unicode_read_ && !heap_->read_unicode(address_, unicode_.emplace())) unicode_.reset();
         unicode_read_ = true;
         return unicode_;
     }

@@ -80,27 +80,26 @@ DictFacts PythonHeap::read_cached_keys(const TypeInfo& type) const {
     return keys.is_null() ? DictFacts{} : dict_keys(keys).value_or(DictFacts{});
 }
 
-std::optional<UnicodeFacts> PythonHeap::unicode(Address str) const {
+bool PythonHeap::read_unicode(Address str, UnicodeFacts& facts) const {
     const Layout& l = layout();
     const AddressSpace::Window fields(memory_, str, *l.unicode.size);
     const auto length = fields.read<std::int64_t>(*l.ascii.length);
-    if (!length || *length < 0) return std::nullopt;
-    UnicodeFacts facts;
+    if (!length || *length < 0) return false;
     facts.length = static_cast<std::uint64_t>(*length);
     BitFields bits(fields);
     facts.kind = static_cast<std::uint8_t>(bits(l.ascii.state_kind, 0));
     facts.compact = bits(l.ascii.state_compact, 0) != 0;
     facts.ascii = bits(l.ascii.state_ascii, 0) != 0;
     const bool ready = bits(l.ascii.state_ready, 1) != 0;
-    if (facts.kind == 3 || facts.kind > 4) return std::nullopt;
-    if (facts.ascii && facts.kind != 1) return std::nullopt;
+    if (facts.kind == 3 || facts.kind > 4) return false;
+    if (facts.ascii && facts.kind != 1) return false;
     if (facts.compact) {
-        if (facts.kind == 0) return std::nullopt;
+        if (facts.kind == 0) return false;
         facts.data = str + (facts.ascii ? *l.ascii.size : *l.compact_unicode.size);
     } else {
         facts.data = fields.pointer(*l.unicode.data);
     }
-    if (facts.length > (std::uint64_t{1} << 48)) return std::nullopt;
+    if (facts.length > (std::uint64_t{1} << 48)) return false;
     if (!facts.compact || !facts.ascii) {
         const Address utf8 = fields.pointer(*l.compact_unicode.utf8);
         if (!utf8.is_null() && utf8 != facts.data) {
@@ -121,10 +120,9 @@ std::optional<UnicodeFacts> PythonHeap::unicode(Address str) const {
         facts.data = Address();
         facts.length = 0;
         facts.kind = 4;
-        return facts.wstr.is_null() ? std::nullopt : std::optional(facts);
+        return !facts.wstr.is_null();
     }
-    if (facts.data.is_null()) return facts.length == 0 ? std::optional(facts) : std::nullopt;
-    return facts;
+    return !facts.data.is_null() || facts.length == 0;
 }
 
 std::optional<std::string> PythonHeap::unicode_text(Address str, std::size_t limit) const {

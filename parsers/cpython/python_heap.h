@@ -83,7 +83,13 @@ public:
     bool is_unicode(Address object) const { return has_flag_of(object, 28); }
     bool is_dict(Address object) const { return has_flag_of(object, 29); }
     /// Nothing if the header does not read as a str, or the characters are not there.
-    std::optional<UnicodeFacts> unicode(Address str) const;
+    std::optional<UnicodeFacts> unicode(Address str) const {
+        std::optional<UnicodeFacts> facts(std::in_place);
+        if (!read_unicode(str, *facts)) facts.reset();
+        return facts;
+    }
+    /// The same in place, where millions are read; false if there is nothing. `facts` must be as it was made.
+    bool read_unicode(Address str, UnicodeFacts& facts) const;
     /// The str as UTF-8, at most `limit` code points; lone surrogates are encoded as if they were characters.
     /// Nothing if it is not a str.
     std::optional<std::string> unicode_text(Address str, std::size_t limit = 4096) const;

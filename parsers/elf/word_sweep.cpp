@@ -45,7 +45,7 @@ std::vector<std::size_t> batches_of(std::span<const SweepPiece> pieces, std::uin
 }
 
 std::uint64_t AddressSet::next_in(const std::byte* data, std::uint64_t at, std::uint64_t stop) const {
-    constexpr std::uint64_t group = 8;
+    constexpr std::uint64_t group = 8, ahead = 2048;
     const std::uint8_t* const counts = counts_.data();
     auto word_at = [data](std::uint64_t offset) {
         std::uint64_t word = 0;
@@ -55,6 +55,7 @@ std::uint64_t AddressSet::next_in(const std::byte* data, std::uint64_t at, std::
     for (;;) {
         for (; at + 8 * group <= stop; at += 8 * group) {
             unsigned any = 0;
+            __builtin_prefetch(data + at + ahead);  // what lies on the next page is not foreseen
             for (std::uint64_t i = 0; i < group; ++i) any |= counts[slot(word_at(at + 8 * i))];
             if (any) break;
         }

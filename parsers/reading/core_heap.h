@@ -45,12 +45,19 @@ public:
     ObjectFacts facts(ObjectId object) const override;
     void sizes(ObjectId first, std::span<ObjectSizes> out) const override;
     CollectorFacts collector_facts(ObjectId object) const override;
+    bool references_exact(ObjectId object) const override {
+        return access().references_exact(snapshot().address_of(object), type_info(object));
+    }
     ShortValue value(ObjectId object, std::size_t limit = 60) const override;
     AddressFinding locate(Address address) const override;
     void visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const override;
     void visit_references_to(ObjectId source, std::span<const ObjectId> targets,
                              const std::function<void(const Reference&)>& visit) const override;
     void visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const override;
+    void fetch(ObjectId object) const override { core().memory().fetch(snapshot().address_of(object)); }
+    void fetch_parts(ObjectId object) const override {
+        access().fetch_references(snapshot().address_of(object), type_info(object));
+    }
     void visit_referrers(ObjectId target,
                          const std::function<void(ObjectId, const Reference&)>& visit) const override;
     void visit_native_references(const std::function<void(const Reference&)>& visit) const override;

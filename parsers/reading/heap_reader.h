@@ -73,6 +73,8 @@ public:
     virtual void sizes(ObjectId first, std::span<ObjectSizes> out) const = 0;
     /// Cost: about 10 ns.
     virtual CollectorFacts collector_facts(ObjectId object) const = 0;
+    /// The last of `facts` alone. Cost: a few nanoseconds.
+    virtual bool references_exact(ObjectId object) const { return facts(object).references_exact; }
     /// A short value for people: a literal cut at `limit` characters, a name, or "list of 100".
     virtual ShortValue value(ObjectId object, std::size_t limit = 60) const = 0;
     /// The object, buffer or block that holds `address`. May scan the heap once for buffers: about 10 ns per
@@ -93,6 +95,9 @@ public:
     /// The references of the real view, which are those of the snapshot's `references`, each with its
     /// ReferenceName instead of text. Cost: 50 to 150 ns per object.
     virtual void visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const = 0;
+    /// Prefetches what visit_owned_references will read of the object itself; then what lies apart from it.
+    virtual void fetch(ObjectId object) const { static_cast<void>(object); }
+    virtual void fetch_parts(ObjectId object) const { static_cast<void>(object); }
     /// All references to `target`, including weak ones and those that are only reported; native ones come
     /// last, with `no_object` as their source. Cost: a look at all references, less than 1 ns each, and a
     /// pass over what each of the referrers refers to.

@@ -45,6 +45,7 @@ namespace {
 
 constexpr std::uint32_t granule = ObjectProof::granule;
 constexpr std::size_t pools_a_piece = 256;
+constexpr std::size_t page_ahead = 2048;  // bytes
 
 struct Entry {
     Address address;
@@ -216,8 +217,10 @@ private:
         pymalloc_.free_blocks(pool, found.free);
         found.candidates.clear();
         std::uint32_t block = pymalloc_.header_size();
-        for (std::uint32_t i = 0; i < pool.carved; ++i, block += pool.block_size)
+        for (std::uint32_t i = 0; i < pool.carved; ++i, block += pool.block_size) {
+            __builtin_prefetch(pool.data + block + page_ahead);  // what lies on the next page is not foreseen
             if (!found.free[i]) add_candidate(pool, block, found.candidates);
+        }
         for (const Candidate& candidate : found.candidates)
             for (std::optional<Candidate> at = candidate; at && !judge_candidate(pool, *at, found);)
                 at = next_candidate(pool, at->block, at->size, at->offset + granule);

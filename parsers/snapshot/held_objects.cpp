@@ -28,20 +28,24 @@ void HeldObjects::find(const std::function<std::optional<std::uint32_t>(Address 
     for (const NativeReference& native : references_.natives()) held.push_back(native.target);
     std::sort(held.begin(), held.end());
     std::vector<std::uint64_t> unexplained;
-    const std::size_t objects = objects_.addresses.size();
+    const auto look = [&](ObjectId object, std::vector<std::uint64_t>& some) {
+        const std::uint64_t found = references_.found(object);
+        if (found >= most_of_marked) return;
+        const Address address = objects_.addresses[object];
+        const std::uint64_t stored = count_of(access_.heap(), address);
+        if (is_immortal_count(access_.heap().layout(), stored) || stored <= found) return;
+        const auto [first, last] = std::equal_range(held.begin(), held.end(), object);
+        if (stored > found + static_cast<std::uint64_t>(last - first)) some.push_back(address.value);
+    };
+    // What has no room in its count without C code's references has none with them.
+    const std::vector<ObjectId>* const only =
+        references_.unexplained() ? &*references_.unexplained() : nullptr;
+    const std::size_t objects = only ? only->size() : objects_.addresses.size();
     in_pieces<std::vector<std::uint64_t>>(
         piece_count(objects, held_a_piece),
         [&](std::size_t piece, std::vector<std::uint64_t>& some) {
             const auto [begin, end] = piece_of(piece, objects, held_a_piece);
-            for (ObjectId object(begin); object < end; ++object) {
-                const std::uint64_t found = references_.found(object);
-                if (found >= most_of_marked) continue;
-                const Address address = objects_.addresses[object];
-                const std::uint64_t stored = count_of(access_.heap(), address);
-                if (is_immortal_count(access_.heap().layout(), stored) || stored <= found) continue;
-                const auto [first, last] = std::equal_range(held.begin(), held.end(), object);
-                if (stored > found + static_cast<std::uint64_t>(last - first)) some.push_back(address.value);
-            }
+            for (std::size_t i = begin; i < end; ++i) look(only ? (*only)[i] : ObjectId(i), some);
         },
         [&](std::size_t, std::vector<std::uint64_t>& some) { move_to_end(some, unexplained); });
     marked_ = AddressSet(std::move(unexplained));

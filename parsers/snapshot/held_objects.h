@@ -34,7 +34,8 @@ public:
 
     HeldObjects(const ObjectAccess& access, const FoundObjects& objects, const ReferenceGraph& references);
 
-    /// `block_of`: the number of the block that a word lies in, if it is nobody's. Cost: a look at each object's count.
+    /// `block_of`: the number of the block that a word lies in, if it is nobody's. Cost: a look at each object's count, or at
+    /// those that are known to have room (ReferenceGraph::unexplained).
     void find(const std::function<std::optional<std::uint32_t>(Address word)>& block_of);
     /// Words of a block that are the address of an object with room in its count, and 1.
     void look_at(std::uint32_t number, Address start, std::span<const std::byte> bytes);

@@ -54,9 +54,10 @@ public:
         for (const AddressRange& stack : stacks_) live_from_.push_back(live_part(core, stack).start);
     }
 
-    std::vector<NativeReference> find(const std::function<std::uint64_t(ObjectId)>& left) {
+    NativeReferences find(const std::function<std::uint64_t(ObjectId)>& left) {
         struct Wanted {
             std::vector<std::uint64_t> addresses, left;
+            std::vector<ObjectId> objects;
         };
         Wanted wanted;
         in_pieces<Wanted>(
@@ -64,16 +65,17 @@ public:
             [&](std::size_t piece, Wanted& found) {
                 const auto [begin, end] = piece_of(piece, addresses_.size(), objects_a_piece);
                 for (ObjectId id(begin); id < end; ++id) {
-                    if (id + ahead < end) core_.memory().fetch(addresses_[id + ahead]);  // its count
                     const std::uint64_t n = left(id);
                     if (n == 0) continue;
                     found.addresses.push_back(addresses_[id].value);
                     found.left.push_back(n);
+                    found.objects.push_back(id);
                 }
             },
             [&](std::size_t, Wanted& found) {
                 move_to_end(found.addresses, wanted.addresses);
                 move_to_end(found.left, wanted.left);
+                move_to_end(found.objects, wanted.objects);
             });
         const AddressSet set(std::move(wanted.addresses));
         const std::vector<AddressRange> skip = all_skipped();
@@ -95,11 +97,11 @@ public:
                 for (std::size_t n = begin; n < end; ++n) sweep_pool(set, n, free, found);
             },
             take);
-        return believed(set, wanted.left);
+        return {believed(set, wanted.left), std::move(wanted.objects)};
     }
 
 private:
-    static constexpr std::size_t objects_a_piece = 1 << 17, pools_a_piece = 256, ahead = 32;
+    static constexpr std::size_t objects_a_piece = 1 << 17, pools_a_piece = 256;
     using Found = std::vector<NativeReference>;
 
     void add_state(Address start, LayoutOffset size) {
@@ -278,10 +280,10 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
     return "";
 }
 
-std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
-                                                    AddressView addresses, const ObjectIndex& index,
-                                                    OwnedPlaces places, const RunningFrames& frames,
-                                                    const std::function<std::uint64_t(ObjectId)>& left) {
+NativeReferences find_native_references(const CoreFile& core, const ObjectAccess& access,
+                                        AddressView addresses, const ObjectIndex& index, OwnedPlaces places,
+                                        const RunningFrames& frames,
+                                        const std::function<std::uint64_t(ObjectId)>& left) {
     return NativeReferenceSearch(core, access, addresses, index, std::move(places), frames).find(left);
 }
 

@@ -18,8 +18,8 @@ namespace heapsift {
 
 /// Where a word lies, the most credible place first.
 enum class NativePlace : std::uint8_t {
-    frame,        // a slot of a running function (3.11 and later)
-    at_exit,      // a callback that atexit has
+    frame,    // a slot of a running function (3.11 and later)
+    at_exit,  // a callback that atexit has
     signal_handler,
     interpreter,  // the interpreter's own state: fields, caches, thread states
     module_data,  // variables of a program or library
@@ -39,11 +39,16 @@ struct NativeReference {
 std::string native_place(const CoreFile& core, const PythonHeap& heap, const RunningFrames& frames,
                          const NativeReference& reference);
 
-/// Sorted by word. `left(id)` gives the number of references to an object that are still unexplained; it is
-/// called once for every object. `places` is used up. Cost: one sweep over the memory that is not Python's.
-std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
-                                                    AddressView addresses, const ObjectIndex& index,
-                                                    OwnedPlaces places, const RunningFrames& frames,
-                                                    const std::function<std::uint64_t(ObjectId)>& left);
+struct NativeReferences {
+    std::vector<NativeReference> found;  // sorted by word
+    std::vector<ObjectId> unexplained;   // the objects that they were looked for of, by id
+};
+
+/// `left(id)` gives the number of references to an object that are still unexplained; it is called once for every
+/// object. `places` is used up. Cost: one sweep over the memory that is not Python's.
+NativeReferences find_native_references(const CoreFile& core, const ObjectAccess& access,
+                                        AddressView addresses, const ObjectIndex& index, OwnedPlaces places,
+                                        const RunningFrames& frames,
+                                        const std::function<std::uint64_t(ObjectId)>& left);
 
 }  // namespace heapsift

@@ -28,6 +28,7 @@ public:
         begin_.reserve(addresses_.size() + 1);
         targets_.reserve(4 * addresses_.size());  // unused room is never touched
         found_ = CompactCounts(addresses_.size());
+        stored_.assign(addresses_.size(), 0);
         all_strong_.assign(addresses_.size() / 64 + 1, 0);
         gather_all(progress);
         judge_dead();
@@ -47,7 +48,8 @@ public:
 private:
     static constexpr std::size_t gathered_at_once = 4096, ahead = 24, at_once = 1024;
     static constexpr std::size_t objects_a_piece = 1 << 15;
-    static_assert(objects_a_piece % 64 == 0);  // no two pieces share a word of all_strong_
+    static constexpr std::size_t few_unexplained = 16;  // one object in so many
+    static_assert(objects_a_piece % 64 == 0);           // no two pieces share a word of all_strong_
     struct Pending {
         Address target;
         std::uint32_t word;
@@ -123,6 +125,8 @@ private:
             gather.all_strong = true;
             access_.visit_references(object, type, gather);
             all_strong_[id / 64] |= std::uint64_t{gather.all_strong} << (id % 64);
+            stored_[id] = static_cast<std::uint8_t>(
+                std::min(count_of(access_.heap(), object), std::uint64_t{many_stored}));
             gather.sizes.push_back(gather.pending.size() - before);
             const bool exact = access_.references_exact(object, type);
             gather.exact.push_back(exact);
@@ -238,8 +242,11 @@ private:
     /// How many references to `target` its count has beyond those found; for an immortal object as given, no
     /// limit unless told.
     std::uint64_t left_to_explain(ObjectId target, std::uint64_t of_immortal = ~std::uint64_t{0}) const {
-        const std::uint64_t stored = count_of(access_.heap(), addresses_[target]);
-        if (is_immortal_count(access_.heap().layout(), stored)) return of_immortal;
+        std::uint64_t stored = stored_[target];
+        if (stored == many_stored) {
+            stored = count_of(access_.heap(), addresses_[target]);
+            if (is_immortal_count(access_.heap().layout(), stored)) return of_immortal;
+        }
         const auto count = static_cast<std::int64_t>(stored);
         const auto found = static_cast<std::int64_t>(found_[target]);
         return count > found ? static_cast<std::uint64_t>(count - found) : 0;
@@ -285,9 +292,14 @@ private:
     void add_natives(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         if (progress) progress("native references", 0);
         graph_.frames_ = RunningFrames(access_.heap());
-        natives_ =
+        NativeReferences natives =
             find_native_references(core, access_, addresses_, index_, std::move(places), graph_.frames_,
                                    [&](ObjectId id) { return left_to_explain(id, 0); });
+        natives_ = std::move(natives.found);
+        if (natives.unexplained.size() <= addresses_.size() / few_unexplained + few_unexplained) {
+            natives.unexplained.shrink_to_fit();
+            graph_.unexplained_ = std::move(natives.unexplained);
+        }
         for (const NativeReference& reference : natives_) found_.increment(reference.target);
     }
 
@@ -302,6 +314,9 @@ private:
     std::vector<std::uint64_t> all_strong_;
     std::vector<ObjectId> targets_;
     CompactCounts found_;
+    static constexpr std::uint8_t many_stored = 0xff;  // that many, or more
+    std::vector<std::uint8_t>
+        stored_;  // by object: its count, read while its references are, for who asks later
     GuessJudge guesses_;
     std::vector<NativeReference> natives_;
     std::vector<ReferenceGraph::Unowned> unowned_;

@@ -64,6 +64,9 @@ public:
         return judged_.verdict(source, type, word);
     }
 
+    /// The objects whose counts include references that no object has, by id: those of C code and those that were
+    /// not found. Immortal ones are left out. Nothing if that is not known: in an index, or where they are many.
+    const std::optional<std::vector<ObjectId>>& unexplained() const { return unexplained_; }
     /// References from memory that is no object's; sorted by word.
     std::span<const NativeReference> natives() const { return natives_; }
     const RunningFrames& frames() const { return frames_; }
@@ -103,6 +106,7 @@ private:
     Stored<NativeReference> natives_;
     Stored<Unowned> unowned_;  // by source; weak references, and those that are only reported
     RunningFrames frames_;
+    std::optional<std::vector<ObjectId>> unexplained_;
     GuessCounts counts_;
     std::uint64_t dangling_ = 0;
     std::optional<DanglingReference> first_dangling_;

@@ -38,7 +38,7 @@ public:
         for (std::size_t i = 0; i < std::min(ahead, pending_.size()); ++i) index_.fetch(pending_[i]);
         std::size_t at = 0;
         for (std::size_t s = 0; s < sources_.size(); ++s) {
-            begin_.resize(std::size_t{sources_[s].source} + 1, targets_.size());
+            begin_up_to(std::size_t{sources_[s].source} + 1);
             const std::size_t end = s + 1 < sources_.size() ? sources_[s + 1].first : pending_.size();
             for (; at < end; ++at) {
                 if (at + ahead < pending_.size()) index_.fetch(pending_[at + ahead]);
@@ -52,8 +52,8 @@ public:
 
     ReportedReferences finish() {
         resolve();
-        begin_.resize(asked_.size() + 1, targets_.size());
-        return {graph_, std::move(begin_), std::move(targets_), std::move(guesses_)};
+        begin_up_to(asked_.size() + 1);
+        return {graph_, begin_.finish(), std::move(targets_), std::move(guesses_)};
     }
 
 private:
@@ -62,6 +62,11 @@ private:
         ObjectId source;
         std::size_t first;  // index in pending_
     };
+
+    /// So many rows begin before what comes next, or there.
+    void begin_up_to(std::size_t rows) {
+        while (begin_.size() < rows) begin_.push_back(targets_.size());
+    }
 
     void add_guess(Address target, const ReferenceName& name) {
         const ObjectId object = index_.find(target);
@@ -79,7 +84,7 @@ private:
     bool exact_ = false;
     std::vector<Address> pending_;
     std::vector<Source> sources_;
-    std::vector<std::uint64_t> begin_;
+    RowStartsBuilder begin_;
     std::vector<ObjectId> targets_;
     std::vector<ReportedReferences::Guess> guesses_;
 };

@@ -7,6 +7,7 @@
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_index.h"
 #include "parsers/snapshot/reference_graph.h"
+#include "parsers/snapshot/row_starts.h"
 
 #include <cstdint>
 #include <span>
@@ -14,7 +15,7 @@
 
 namespace heapsift {
 
-/// Memory: 8 bytes per object, 8 per guess, and 4 per reference of those objects that do not report exactly
+/// Memory: 2 bytes per object, 8 per guess, and 4 per reference of those objects that do not report exactly
 /// what they own.
 class ReportedReferences {
 public:
@@ -26,8 +27,8 @@ public:
     ReportedReferences() = default;
     /// If object i does not report exactly what it owns, its references are targets[begin[i]] up to
     /// targets[begin[i + 1]]; else they are those in `graph`, which must outlive this.
-    ReportedReferences(const ReferenceGraph& graph, std::vector<std::uint64_t> begin,
-                       std::vector<ObjectId> targets, std::vector<Guess> guesses)
+    ReportedReferences(const ReferenceGraph& graph, RowStarts begin, std::vector<ObjectId> targets,
+                       std::vector<Guess> guesses)
         : graph_(&graph),
           begin_(std::move(begin)),
           targets_(std::move(targets)),
@@ -44,7 +45,7 @@ public:
 
 private:
     const ReferenceGraph* graph_ = nullptr;
-    std::vector<std::uint64_t> begin_;  // by object, and one more
+    RowStarts begin_;  // by object, and one more
     std::vector<ObjectId> targets_;
     std::vector<Guess> guesses_;
 };

@@ -198,7 +198,8 @@ void HandmadeReader::visit_native_blocks(
 
 ReportedReferences HandmadeReader::reported_references(std::span<const std::uint8_t> asked,
                                                        const ProgressCallback&) const {
-    std::vector<std::uint64_t> begin{0};
+    RowStartsBuilder begin;
+    begin.push_back(0);
     std::vector<ObjectId> targets;
     std::vector<ReportedReferences::Guess> guesses;
     for (ObjectId source{0}; source < snapshot().object_count(); ++source) {
@@ -212,7 +213,7 @@ ReportedReferences HandmadeReader::reported_references(std::span<const std::uint
         }
         begin.push_back(targets.size());
     }
-    return {*snapshot().references, std::move(begin), std::move(targets), std::move(guesses)};
+    return {*snapshot().references, begin.finish(), std::move(targets), std::move(guesses)};
 }
 
 namespace {

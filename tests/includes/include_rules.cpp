@@ -85,7 +85,7 @@ const std::vector<Library>& libraries() {
         {"unistd.h",
          {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/dwarf", "parsers/index", "cli"}},
         {"link.h", {"cli/index_place.cpp"}},
-        {"malloc.h", {"parsers/dwarf/struct_layouts.cpp"}},
+        {"malloc.h", {"parsers/dwarf/struct_layouts.cpp", "cli/main.cpp"}},
         {"poll.h", {"cli"}},
         {"sched.h", {"cli"}},
         {"cxxabi.h", {"analysis/native_classes.cpp"}},
