@@ -87,7 +87,8 @@ constexpr ReferenceField<syntax_error_layout> syntax_error_fields[] = {
     {&syntax_error_layout::end_lineno, ".end_lineno"},
     {&syntax_error_layout::end_offset, ".end_offset"},
     {&syntax_error_layout::text, ".text"},
-    {&syntax_error_layout::print_file_and_line, ".print_file_and_line"}};
+    {&syntax_error_layout::print_file_and_line, ".print_file_and_line"},
+    {&syntax_error_layout::metadata, ".<metadata>"}};
 constexpr ReferenceField<unicode_error_layout> unicode_error_fields[] = {
     {&unicode_error_layout::encoding, ".encoding"},
     {&unicode_error_layout::object, ".object"},

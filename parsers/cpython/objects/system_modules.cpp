@@ -108,9 +108,9 @@ constexpr VersionedField<ssl_session_layout> ssl_session_fields[] = {
 constexpr VersionedField<zlib_object_layout> zlib_object_fields[] = {
     {&zlib_object_layout::unused_data, ".unused_data", never},
     {&zlib_object_layout::unconsumed_tail, ".unconsumed_tail", never},
-    {&zlib_object_layout::zdict, ".<dictionary>", never}};
+    {&zlib_object_layout::zdict, ".<dictionary>", 14}};
 constexpr VersionedField<zlib_decompressor_layout> zlib_decompressor_fields[] = {
-    {&zlib_decompressor_layout::zdict, ".<dictionary>", never},
+    {&zlib_decompressor_layout::zdict, ".<dictionary>", 14},
     {&zlib_decompressor_layout::unused_data, ".unused_data", never}};
 constexpr VersionedField<bz2_decompressor_layout> bz2_decompressor_fields[] = {
     {&bz2_decompressor_layout::unused_data, ".unused_data", never}};

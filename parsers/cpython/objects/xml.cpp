@@ -80,6 +80,7 @@ void expat_references(const ObjectReader& object, ReferenceVisitor& visit) {
     for (std::uint64_t i = 0; i < object.readable_items(handlers, handler_count); ++i)
         visit.named(object.heap().pointer(handlers + 8 * i), ".<handler>");
     visit.named(object.pointer(l.intern), ".intern", ReferenceKind::hidden);
+    visit.named(object.pointer(l.parent), ".<parent>");
 }
 
 void expat_buffers(const ObjectReader& object, BufferVisitor& visit) {
