@@ -16,6 +16,7 @@
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 #include "parsers/cpython/build/instance_dict.h"
+#include "parsers/cpython/build/runtime_state.h"
 #include "parsers/cpython/layout_choice.h"
 #include "parsers/cpython/type_flags.h"
 
@@ -239,7 +240,7 @@ private:
             const auto id = memory_.read<std::int64_t>(at + *layout_.interpreter_state.id);
             if (!id) break;
             interpreter.id = *id;
-            interpreter.gc = at + *layout_.interpreter_state.gc;
+            interpreter.gc = collector_state(layout_, python_.runtime, at);
             if (layout_.gc_state.collecting.present())
                 interpreter.collecting =
                     memory_.read<std::int32_t>(interpreter.gc + *layout_.gc_state.collecting).value_or(0) !=

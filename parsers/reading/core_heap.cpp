@@ -66,9 +66,9 @@ CollectorFacts CoreHeap::collector_facts(ObjectId object) const {
     CollectorFacts facts;
     facts.refcount = fields.read<std::int64_t>(count).value_or(0);
     facts.immortal = is_immortal_count(layout, static_cast<std::uint64_t>(facts.refcount));
-    facts.tracked = has_header && fields.read<std::uint64_t>(*layout.gc_head.next).value_or(0) != 0;
-    facts.finalized =
-        facts.tracked && fields.read<std::uint64_t>(*layout.gc_head.prev).value_or(0) & collector_finalized;
+    const auto word = [&](std::uint32_t at) { return fields.read<std::uint64_t>(at).value_or(0); };
+    facts.tracked = has_header && header_is_tracked(layout.gc_head, word);
+    facts.finalized = facts.tracked && header_is_finalized(layout.gc_head, word);
     return facts;
 }
 

@@ -5,6 +5,7 @@
 #include "parsers/snapshot/object_access.h"
 
 #include "parsers/base/text.h"
+#include "parsers/cpython/build/collector.h"
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/running_frames.h"
@@ -92,7 +93,9 @@ bool is_weak_reference(const PythonHeap& heap, Address object) {
 bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
     if (!is_gc(object, type)) return false;
     const Layout& layout = heap_->layout();
-    return heap_->integer<std::uint64_t>(collector_header(layout, object) + *layout.gc_head.next) != 0;
+    const Address header = collector_header(layout, object);
+    return header_is_tracked(layout.gc_head,
+                             [&](std::uint32_t at) { return heap_->integer<std::uint64_t>(header + at); });
 }
 
 std::uint64_t ObjectAccess::size(const ObjectReader& reader) const {

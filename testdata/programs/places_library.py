@@ -151,7 +151,10 @@ def futures_and_tasks():
     task = loop.create_task(coroutine, name=text())
     second = loop.create_future()
     second.add_done_callback(callback)
-    second.add_done_callback(kept := lambda future: None)
+    def kept(future):
+        pass
+
+    second.add_done_callback(kept)
     loop.run_until_complete(asyncio.sleep(0))
     inner = waited.__await__()
     further = referent(second, "list")

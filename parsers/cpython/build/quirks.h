@@ -12,6 +12,10 @@ namespace heapsift {
 /// part in collection one after the other (3.9 to 3.13).
 inline bool reports_since(const Layout& layout, int minor) { return since(minor).contain(layout.version); }
 
+/// Whether the traverse of a C type reports the type, if that is on the heap. Up to 3.8 only instances of classes
+/// written in Python report theirs.
+inline bool c_types_report_class(const Layout& layout) { return since(9).contain(layout.version); }
+
 /// The attribute `mapping` of dict views was added in 3.10.
 inline bool dict_view_has_mapping(const Layout& layout) { return since(10).contain(layout.version); }
 
