@@ -35,7 +35,8 @@ bool ObjectProof::header_reads(Address object, const TypeInfo& type) const {
     const auto next_word = word(*l.next);
     const Address next(next_word & collector_link_bits);
     const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & collector_link_bits);
-    if (next.is_null()) return next_word == 0 && prev.is_null();  // flags appear only beside links
+    if (next.is_null())  // flags appear only beside links
+        return next_word == 0 && prev.is_null() && !l.refs.present();
     return Address(heap_.integer<std::uint64_t>(next + *l.prev) & collector_link_bits) == head;
 }
 

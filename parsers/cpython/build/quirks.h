@@ -16,6 +16,9 @@ inline bool reports_since(const Layout& layout, int minor) { return since(minor)
 /// written in Python report theirs.
 inline bool c_types_report_class(const Layout& layout) { return since(9).contain(layout.version); }
 
+/// Whether the JSON scanner's and encoder's flags (strict, sort_keys, skipkeys) are objects; else they are bytes.
+inline bool json_flags_are_objects(const Layout& layout) { return until(6).contain(layout.version); }
+
 /// The attribute `mapping` of dict views was added in 3.10.
 inline bool dict_view_has_mapping(const Layout& layout) { return since(10).contain(layout.version); }
 

@@ -31,6 +31,7 @@ void lru_cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& link_layout = object.layout().lru_cache_link;
     visit.named(object.pointer(l.cache), ".<cache>");
     visit.named(object.pointer(l.func), ".__wrapped__");
+    visit.named(object.pointer(l.maxsize_object), ".<maximum>");
     visit.named(object.pointer(l.kwd_mark), ".<keyword mark>");
     visit.named(object.pointer(l.lru_list_elem_type), ".<link type>");
     visit.named(object.pointer(l.cache_info_type), ".<cache_info type>");

@@ -115,7 +115,7 @@ constexpr VersionedField<json_scanner_layout> json_scanner_fields[] = {
     {&json_scanner_layout::parse_float, ".parse_float"},
     {&json_scanner_layout::parse_int, ".parse_int"},
     {&json_scanner_layout::parse_constant, ".parse_constant"},
-    {&json_scanner_layout::memo, ".<memo>"}};
+    {&json_scanner_layout::memo, ".<memo>", 9}};
 constexpr VersionedField<json_encoder_layout> json_encoder_fields[] = {
     {&json_encoder_layout::markers, ".markers"},
     {&json_encoder_layout::defaultfn, ".default"},
@@ -123,6 +123,21 @@ constexpr VersionedField<json_encoder_layout> json_encoder_fields[] = {
     {&json_encoder_layout::indent, ".indent"},
     {&json_encoder_layout::key_separator, ".key_separator"},
     {&json_encoder_layout::item_separator, ".item_separator"}};
+
+/// Up to 3.6 flags are objects.
+void json_scanner_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit_versioned_fields<&Layout::json_scanner, json_scanner_fields>(object, visit);
+    if (json_flags_are_objects(object.layout()))
+        visit.named(object.pointer(object.layout().json_scanner.strict), ".strict");
+}
+
+void json_encoder_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit_versioned_fields<&Layout::json_encoder, json_encoder_fields>(object, visit);
+    if (!json_flags_are_objects(object.layout())) return;
+    visit.named(object.pointer(object.layout().json_encoder.sort_keys), ".sort_keys");
+    visit.named(object.pointer(object.layout().json_encoder.skipkeys), ".skipkeys");
+}
+
 constexpr VersionedField<csv_dialect_layout> csv_dialect_fields[] = {
     {&csv_dialect_layout::lineterminator, ".lineterminator", 10}};
 constexpr VersionedField<csv_reader_layout> csv_reader_fields[] = {
@@ -185,8 +200,14 @@ const ObjectKind kinds_of_text_modules[] = {
     {.name = "UCD", .type_names = ucd_names},
     versioned_kind<&Layout::pattern, pattern_fields>("re.Pattern", pattern_names),
     versioned_kind<&Layout::match, match_fields>("re.Match", match_names),
-    versioned_kind<&Layout::json_scanner, json_scanner_fields>("JSON scanner", json_scanner_names),
-    versioned_kind<&Layout::json_encoder, json_encoder_fields>("JSON encoder", json_encoder_names),
+    {.name = "JSON scanner",
+     .type_names = json_scanner_names,
+     .visit_references = json_scanner_references,
+     .struct_size = struct_size<&Layout::json_scanner>},
+    {.name = "JSON encoder",
+     .type_names = json_encoder_names,
+     .visit_references = json_encoder_references,
+     .struct_size = struct_size<&Layout::json_encoder>},
     versioned_kind<&Layout::csv_dialect, csv_dialect_fields>("CSV dialect", csv_dialect_names),
     versioned_kind<&Layout::csv_reader, csv_reader_fields>("CSV reader", csv_reader_names),
     versioned_kind<&Layout::csv_writer, csv_writer_fields>("CSV writer", csv_writer_names),
