@@ -6,6 +6,7 @@ import gc
 import io
 import sys
 
+import older
 from places_language import Planted, attributes, held, number, referent, text
 
 EXHIBITS = []
@@ -148,7 +149,7 @@ def futures_and_tasks():
     failed.exception()
     waited.add_done_callback(callback)
     coroutine = waits(waited)
-    task = loop.create_task(coroutine, name=text())
+    task = older.create_task(loop, coroutine, text())
     second = loop.create_future()
     second.add_done_callback(callback)
     def kept(future):
@@ -159,7 +160,7 @@ def futures_and_tasks():
     inner = waited.__await__()
     further = referent(second, "list")
     return attributes(done, "_result", "_loop") + attributes(failed, "_exception") + [
-        ("Task's coroutine", task, coroutine), ("Task's future", task, waited), ("Task's name", task, task.get_name()),
+        ("Task's coroutine", task, coroutine), ("Task's future", task, waited), 
                                                                                       ("callback", waited, callback),
         ("first of two callbacks", second, callback), ("list of further callbacks", second, further), ("second callback", further[0], kept),
         ("FutureIter", inner, waited)]
