@@ -159,9 +159,9 @@ def futures_and_tasks():
     loop.run_until_complete(asyncio.sleep(0))
     inner = waited.__await__()
     further = referent(second, "list")
-    return attributes(done, "_result", "_loop") + attributes(failed, "_exception") + [
-        ("Task's coroutine", task, coroutine), ("Task's future", task, waited), 
-                                                                                      ("callback", waited, callback),
+    named = [("Task's name", task, task.get_name())] if older.NAMED_TASKS else []
+    return attributes(done, "_result", "_loop") + attributes(failed, "_exception") + named + [
+        ("Task's coroutine", task, coroutine), ("Task's future", task, waited), ("callback", waited, callback),
         ("first of two callbacks", second, callback), ("list of further callbacks", second, further), ("second callback", further[0], kept),
         ("FutureIter", inner, waited)]
 
