@@ -159,6 +159,8 @@ def futures_and_tasks():
     loop.run_until_complete(asyncio.sleep(0))
     inner = waited.__await__()
     further = referent(second, "list")
+    if sys.version_info < (3, 7):  # there all callbacks are in a list
+        return attributes(done, "_result", "_loop") + attributes(failed, "_exception") + [("Task's future", task, waited)]
     named = [("Task's name", task, task.get_name())] if older.NAMED_TASKS else []
     return attributes(done, "_result", "_loop") + attributes(failed, "_exception") + named + [
         ("Task's coroutine", task, coroutine), ("Task's future", task, waited), ("callback", waited, callback),
@@ -189,9 +191,9 @@ def streams():
     words.attribute = Planted()
     content = b"planted content %d" % 5
     memory = io.BytesIO(content)
-    return attributes(buffered, "raw") + attributes(words, "buffer", "encoding",
-                                                    "errors") + [("dict of a TextIOWrapper", words, words.__dict__),
-            ("attribute of a TextIOWrapper", words.__dict__, words.attribute), ("BytesIO's buffer", memory, content)]
+    errors = ["errors"] if sys.version_info >= (3, 7) else []  # before, they are kept as bytes
+    return attributes(buffered, "raw") + attributes(words, "buffer", "encoding", *errors) + [
+            ("dict of a TextIOWrapper", words, words.__dict__), ("attribute of a TextIOWrapper", words.__dict__, words.attribute), ("BytesIO's buffer", memory, content)]
 
 
 @exhibit

@@ -91,8 +91,8 @@ constexpr const char* stream_writer_names[] = {"_multibytecodec.MultibyteStreamW
 constexpr const char* tokenizer_names[] = {"_tokenize.TokenizerIter"};
 constexpr const char* ucd_names[] = {"unicodedata.UCD"};
 
-constexpr const char* pattern_names[] = {"re.Pattern"};
-constexpr const char* match_names[] = {"re.Match"};
+constexpr const char* pattern_names[] = {"re.Pattern", "_sre.SRE_Pattern"};
+constexpr const char* match_names[] = {"re.Match", "_sre.SRE_Match"};
 constexpr const char* json_scanner_names[] = {"_json.Scanner"};
 constexpr const char* json_encoder_names[] = {"_json.Encoder"};
 constexpr const char* csv_dialect_names[] = {"_csv.Dialect"};
@@ -100,7 +100,7 @@ constexpr const char* csv_reader_names[] = {"_csv.reader"};
 constexpr const char* csv_writer_names[] = {"_csv.writer"};
 constexpr const char* unpack_iterator_names[] = {"_struct.unpack_iterator", "unpack_iterator"};
 constexpr const char* symtable_entry_names[] = {"symtable entry"};
-constexpr const char* ast_names[] = {"ast.AST"};
+constexpr const char* ast_names[] = {"ast.AST", "_ast.AST"};
 
 constexpr VersionedField<pattern_layout> pattern_fields[] = {
     {&pattern_layout::groupindex, ".groupindex", 10},
