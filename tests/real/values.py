@@ -74,7 +74,7 @@ def judge(options, interpreter, kind, program, truth, parent, counts):
     """What is wrong with the values of one program."""
     folder = os.path.join(parent, os.path.splitext(program)[0])
     os.mkdir(folder)
-    for name in (program, "standstill.py"):
+    for name in (program, "older.py", "standstill.py"):
         shutil.copy(os.path.join(cores.PROGRAMS, name), folder)
     core, _ = cores.take_at_rest(interpreter, [program], kind, folder, os.path.join(folder, truth))
     with open(os.path.join(folder, truth), encoding="ascii") as file:
