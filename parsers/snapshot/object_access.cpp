@@ -513,7 +513,8 @@ bool ObjectAccess::holds_dead_object(Address block, std::uint64_t size) const {
 
 TypeId ObjectAccess::dead_object_type(Address block, std::uint64_t size) const {
     const std::uint64_t marks = allocations_->debug_hooks() ? 16 : 0;
-    for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += 16) {
+    const std::uint64_t step = *heap_->layout().gc_head.size % 16 == 0 ? 16 : 8;
+    for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += step) {
         const Address object = block + marks + before;
         const TypeId type = heap_->type_of(object);
         if (type != no_type && refcount(object) == 0 && presize(object, heap_->types()[type]) == before)

@@ -3,6 +3,7 @@ nothing is missing."""
 
 import _thread
 import asyncio
+import re
 import sys
 import threading
 
@@ -38,3 +39,18 @@ def create_task(loop, coroutine, name):
 def name_of(task):
     """Its name as repr() shows it."""
     return "name=%r " % task.get_name() if NAMED_TASKS else ""
+
+
+def repr_of(thing):
+    """repr() as 3.7 and later print it: 3.6 has a comma behind the only argument of an exception, and no names in a timedelta."""
+    text = repr(thing)
+    if sys.version_info >= (3, 7):
+        return text
+    if isinstance(thing, BaseException) and text.endswith(",)"):
+        text = text[:-2] + ")"
+    return re.sub(r"timedelta\((-?\d+)(?:, (\d+))?(?:, (\d+))?\)", _with_names, text)
+
+
+def _with_names(match):
+    parts = zip(("days", "seconds", "microseconds"), match.groups())
+    return "timedelta(%s)" % (", ".join("%s=%s" % part for part in parts if part[1] not in (None, "0")) or "0")

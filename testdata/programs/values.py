@@ -59,7 +59,7 @@ def stores(name, thing, value=None, key=False, typed=()):
     target = Target()
     if key:
         KEYS[thing] = target
-    ROWS.append({"name": name, "address": "%#x" % id(thing), "value": repr(thing) if value is None else value, "key": key,
+    ROWS.append({"name": name, "address": "%#x" % id(thing), "value": older.repr_of(thing) if value is None else value, "key": key,
                  "target": "%#x" % id(target), "typed": list(typed)})
 
 
@@ -237,7 +237,7 @@ def exceptions():
     try:
         int("x")
     except ValueError as error:
-        stores("exception raised by C", error, repr(error) + " raised in exceptions(), values.py:%d" % (error.__traceback__.tb_lineno))
+        stores("exception raised by C", error, older.repr_of(error) + " raised in exceptions(), values.py:%d" % (error.__traceback__.tb_lineno))
 
 
 def callables():

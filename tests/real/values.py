@@ -115,7 +115,7 @@ def key_problem(asked, row, key):
 
 
 def redact_problem(asked, row):
-    if not row["value"] or any(word in row["name"] for word in _KEPT):
+    if not row["value"] or any(word in row["name"] for word in _KEPT) or row["value"].startswith("<Task pending coro="):  # a task without a name
         return None
     try:
         value = asked.data("show", row["address"], "--redact", "-n", "1").get("value") or ""
