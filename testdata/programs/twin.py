@@ -65,8 +65,9 @@ def _write(path, more):
 
 
 def _mark_finalizers():
-    """Bit 0 of _gc_prev, the word before the object (pycore_gc.h); up to 3.7 of gc_refs, the one before that (objimpl.h)."""
-    before = 8 if sys.version_info >= (3, 8) else 16
+    """Bit 0 of _gc_prev, the word before the object (pycore_gc.h); up to 3.7 of gc_refs, the third word of the header (objimpl.h)."""
+    header = sys.getsizeof([]) - [].__sizeof__()
+    before = 8 if sys.version_info >= (3, 8) else header - 16
     with_finalizer = {}
     for obj in gc.get_objects():
         cls = type(obj)
