@@ -519,6 +519,11 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
             if (best->failed() == 0) break;
         }
         if (!best) continue;
+        if (!best->python.layout.gc_state.enabled.present())
+            diagnostics.add("collector-settings-unknown",
+                            "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
+                            "without debug flags, and as not collecting",
+                            Severity::note);
         for (const Diagnostic& warning : best->warnings)
             diagnostics.add(warning.code, warning.message, warning.severity);
         return std::move(best->python);
