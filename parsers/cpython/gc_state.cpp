@@ -38,13 +38,14 @@ std::optional<GcState> gc_state(const AddressSpace& memory, const PythonRuntime&
                                 bool count_objects) {
     const Layout& l = python.layout;
     const gc_state_layout& fields = l.gc_state;
-    if (!fields.enabled.present() || !fields.generations.present() || !l.gc_generation.size.present() ||
+    if (!fields.generations.present() || !l.gc_generation.size.present() ||
         !l.gc_head.size.present())
         return std::nullopt;
     const auto integer = [&](Address base, LayoutOffset field) {
         return field.present() ? memory.read<std::int32_t>(base + *field) : std::optional<std::int32_t>(0);
     };
-    const auto enabled = integer(interpreter.gc, fields.enabled);
+    // 3.6 without symbols: unknown, and as a process starts with (runtime.cpp warns of it).
+    const auto enabled = fields.enabled.present() ? integer(interpreter.gc, fields.enabled) : 1;
     if (!enabled) return std::nullopt;
     GcState state;
     state.interpreter = interpreter.id;

@@ -1,7 +1,7 @@
 #pragma once
 
 // The garbage collector's state in each interpreter: whether it is on, when it starts, what it put aside.
-// Source: pycore_gc.h (struct _gc_runtime_state) and gcmodule.c, gc.c of 3.9 to 3.13.
+// Source: pycore_gc.h (struct _gc_runtime_state) and gcmodule.c, gc.c of 3.6 to 3.13.
 
 #include "parsers/cpython/build/collector.h"
 

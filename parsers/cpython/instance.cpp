@@ -1,5 +1,6 @@
 #include "parsers/cpython/instance.h"
 #include "parsers/cpython/build/instance_dict.h"
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/type_flags.h"
 
 // The attributes of an instance have four forms. Up to 3.10: a dict at tp_dictoffset. 3.11: two words before
@@ -67,6 +68,8 @@ void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
 /// How an instance refers to its class, a heap type. A Python class's own traverse reports it, unless the C
 /// base's does (typeobject.c, subtype_traverse).
 ReferenceKind class_reference(const ObjectReader& object) {
+    if (!c_types_report_class(object.layout()))
+        return object.type().python_class ? ReferenceKind::strong : ReferenceKind::hidden;
     const TypeInfo* base = c_base(object.heap(), object.type());
     if (base->heap_type && base->traverse_of_static_base) return ReferenceKind::hidden;
     if (!base->heap_type || !base->kind || !base->kind->reports_class) return ReferenceKind::strong;

@@ -25,6 +25,9 @@
 
 namespace heapsift {
 
+extern const Layout cpython_3_6;
+extern const Layout cpython_3_7;
+extern const Layout cpython_3_8;
 extern const Layout cpython_3_9;
 extern const Layout cpython_3_10;
 extern const Layout cpython_3_11;
@@ -36,6 +39,9 @@ extern const Layout cpython_3_15;
 namespace {
 
 constexpr const Layout* tables[] = {
+    &cpython_3_6,   //
+    &cpython_3_7,   //
+    &cpython_3_8,   //
     &cpython_3_9,   //
     &cpython_3_10,  //
     &cpython_3_11,  //

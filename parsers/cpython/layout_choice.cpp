@@ -16,6 +16,7 @@
 // table first, and the debug information if that fails.
 
 #include "parsers/base/text.h"
+#include "parsers/cpython/build/short_headers.h"
 #include "parsers/cpython/layout_check.h"
 #include "parsers/cpython/layout_from_debug_info.h"
 #include "parsers/cpython/pool_search.h"
@@ -213,6 +214,13 @@ std::vector<LayoutChoice> layout_choices(const CoreFile& core, const LayoutVersi
     if (module >= 0 && !is_of_this_build)
         warnings = add_debug_information(core, version, module, *table, kept, choices);
     choices.push_back({*table, table_name(*table, is_of_this_build), {}, std::move(warnings)});
+    if (may_have_short_headers(version))
+        for (std::size_t i = 0, known = choices.size(); i < known; ++i) {
+            LayoutChoice shorter = choices[i];
+            shorten_headers(shorter.layout);
+            shorter.source += ", with collector headers of 24 bytes";
+            choices.push_back(std::move(shorter));
+        }
     if (has_debug_offsets(core, runtime))
         for (LayoutChoice& choice : choices) apply_debug_offsets(core, runtime, choice);
     return choices;

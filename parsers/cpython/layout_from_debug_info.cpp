@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "parsers/base/cache_file.h"
+#include "parsers/cpython/build/runtime_state.h"
 #include "parsers/dwarf/struct_layouts.h"
 
 namespace heapsift {
@@ -94,7 +95,7 @@ LayoutFromDebugInfo layout_from_debug_info(const std::string& file, const Layout
 
 bool LayoutFromDebugInfo::usable() const {
     return layout.object.ob_type.present() && layout.type.tp_flags.present() &&
-           layout.runtime_state.interpreters_head.present() &&
+           (layout.runtime_state.interpreters_head.present() || !has_runtime_struct(layout.version)) &&
            layout.interpreter_state.threads_head.present() && layout.dict.ma_keys.present() &&
            layout.gc_head.next.present();
 }

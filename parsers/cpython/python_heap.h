@@ -111,6 +111,9 @@ public:
         return std::find(interned_tables_.begin(), interned_tables_.end(), dict) != interned_tables_.end();
     }
     void set_interned_tables(std::vector<Address> tables) { interned_tables_ = std::move(tables); }
+    /// Up to 3.7: the tuple whose item is not counted (build/quirks.h, property_keeps_arguments).
+    bool is_kept_arguments(Address tuple) const { return tuple == kept_arguments_; }
+    void set_kept_arguments(Address tuple) { kept_arguments_ = tuple; }
     /// Up to 3.10: dk_lookup of tables whose keys need not be str. Until it is set, a table's first keys
     /// tell.
     void set_general_lookup(Address lookup) { general_lookup_ = lookup; }
@@ -161,7 +164,7 @@ private:
     const TypeTable& types_;
     std::vector<ArrayItems> learned_array_items_;  // at most a handful
     std::vector<Address> interned_tables_;         // one an interpreter
-    Address general_lookup_;
+    Address general_lookup_, kept_arguments_;
     std::vector<DictFacts> cached_keys_;  // by TypeId; every instance of a class asks for them
 };
 

@@ -16,7 +16,9 @@
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 #include "parsers/cpython/build/instance_dict.h"
+#include "parsers/cpython/build/runtime_state.h"
 #include "parsers/cpython/layout_choice.h"
+#include "parsers/cpython/static_state.h"
 #include "parsers/cpython/type_flags.h"
 
 #include <fmt/format.h>
@@ -36,6 +38,7 @@ struct Candidate {
     Address runtime;
     std::int32_t module = -1;
     std::string found_by;
+    std::optional<StaticState> variables = {};  // without a _PyRuntime
 };
 
 std::int32_t module_index_at(const CoreFile& core, Address address) {
@@ -142,6 +145,22 @@ std::optional<PythonVersion> find_version(const CoreFile& core, const Candidate&
                : std::nullopt;
 }
 
+/// Whether it has a thread that points back, and sys.modules, sys.__dict__ and builtins are dicts.
+bool reads_as_interpreter(const AddressSpace& memory, const Layout& layout, Address at) {
+    auto pointer = [&](Address place) { return memory.read_address(place).value_or(Address()); };
+    auto is_dict = [&](Address object) {
+        if (object.is_null()) return false;
+        const Address type = pointer(object + *layout.object.ob_type);
+        const auto flags = memory.read<std::uint64_t>(type + *layout.type.tp_flags);
+        return flags && (*flags & (dict_subclass_flag | ready_flag)) == (dict_subclass_flag | ready_flag);
+    };
+    const Address thread = pointer(at + *layout.interpreter_state.threads_head);
+    return !thread.is_null() && pointer(thread + *layout.thread_state.interp) == at &&
+           is_dict(pointer(at + *layout.interpreter_state.modules)) &&
+           is_dict(pointer(at + *layout.interpreter_state.sysdict)) &&
+           is_dict(pointer(at + *layout.interpreter_state.builtins));
+}
+
 /// Without symbols and cookie (a kernel core of 3.12 or older, and no file): words of a module's data that
 /// point at a structure which proves itself as the interpreter, at the place where _PyRuntime has its list of
 /// interpreters. The version is that of Py_GetVersion's text.
@@ -150,21 +169,17 @@ std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
     const Layout* layout = version ? builtin_layout({version->major, version->minor, false, false}) : nullptr;
     if (!layout) return {};
     const AddressSpace& memory = core.memory();
-    auto pointer = [&](Address at) { return memory.read_address(at).value_or(Address()); };
-    auto is_dict = [&](Address object) {
-        if (object.is_null()) return false;
-        const Address type = pointer(object + *layout->object.ob_type);
-        const auto flags = memory.read<std::uint64_t>(type + *layout->type.tp_flags);
-        return flags && (*flags & (dict_subclass_flag | ready_flag)) == (dict_subclass_flag | ready_flag);
-    };
-    auto is_interpreter = [&](Address at) {
-        const Address thread = pointer(at + *layout->interpreter_state.threads_head);
-        return !thread.is_null() && pointer(thread + *layout->thread_state.interp) == at &&
-               is_dict(pointer(at + *layout->interpreter_state.modules)) &&
-               is_dict(pointer(at + *layout->interpreter_state.sysdict)) &&
-               is_dict(pointer(at + *layout->interpreter_state.builtins));
-    };
+    const auto is_interpreter = [&](Address at) { return reads_as_interpreter(memory, *layout, at); };
     std::vector<Candidate> found;
+    if (!has_runtime_struct(layout->version)) {
+        for (const Module& module : core.modules())
+            if (!core.symbol(module, "PyType_Type") && module.file_state == ModuleFileState::found) continue;
+            else if (auto state = find_static_state(core, module, *layout, is_interpreter))
+                found.push_back({state->start, static_cast<std::int32_t>(&module - core.modules().data()),
+                                 "the variables of " + escape_for_terminal(module.path), std::move(state)});
+        return found;
+    }
+    auto pointer = [&](Address at) { return memory.read_address(at).value_or(Address()); };
     const std::uint64_t head = *layout->runtime_state.interpreters_head;
     for (const Module& module : core.modules()) {
         for (Address at = module.start; at + 8 <= module.image_end; at = at + 8) {
@@ -224,7 +239,7 @@ private:
 
     bool interpreters_were_cut_off() const {
         const Address head = python_.runtime + *layout_.runtime_state.interpreters_head;
-        for (const Address at : {head, pointer(head) + *layout_.interpreter_state.id}) {
+        for (const Address at : {head, pointer(head) + *layout_.interpreter_state.next}) {
             const Segment* segment = memory_.find(at);
             if (segment && segment->cut) return true;
         }
@@ -236,10 +251,13 @@ private:
         for (std::uint64_t n = 0; !at.is_null() && n < max_interpreters; ++n) {
             PythonInterpreter interpreter;
             interpreter.address = at;
-            const auto id = memory_.read<std::int64_t>(at + *layout_.interpreter_state.id);
+            const bool has_number = layout_.interpreter_state.id.present();
+            const auto id = memory_.read<std::int64_t>(
+                at + *(has_number ? layout_.interpreter_state.id : layout_.interpreter_state.next));
             if (!id) break;
-            interpreter.id = *id;
-            interpreter.gc = at + *layout_.interpreter_state.gc;
+            // Without numbers (3.6): the newest comes first.
+            interpreter.id = has_number ? *id : -static_cast<std::int64_t>(n);
+            interpreter.gc = collector_state(layout_, python_.runtime, at);
             if (layout_.gc_state.collecting.present())
                 interpreter.collecting =
                     memory_.read<std::int32_t>(interpreter.gc + *layout_.gc_state.collecting).value_or(0) !=
@@ -254,6 +272,9 @@ private:
         }
         std::stable_sort(python_.interpreters.begin(), python_.interpreters.end(),
                          [](const PythonInterpreter& a, const PythonInterpreter& b) { return a.id < b.id; });
+        if (layout_.interpreter_state.id.present()) return;
+        for (std::size_t i = 0; i < python_.interpreters.size(); ++i)
+            python_.interpreters[i].id = static_cast<std::int64_t>(i);
     }
 
     bool read_threads(PythonInterpreter& interpreter) {
@@ -284,6 +305,7 @@ private:
     /// Builds of one release differ by four bytes here (PyGC_Head aligned to 4 or 8). The state's own pointer
     /// to its youngest generation tells which this is.
     void correct_generations(Address gc) {
+        if (!layout_.gc_state.generation0.present()) return;
         const Address youngest = pointer(gc + *layout_.gc_state.generation0);
         if (youngest > gc && youngest - gc < *layout_.gc_state.size)
             layout_.gc_state.generations = static_cast<std::uint32_t>(youngest - gc);
@@ -331,6 +353,7 @@ private:
     }
 
     bool collector_lists_close(Address gc) const {
+        if (!layout_.gc_state.generations.present()) return false;
         const std::uint64_t mask = ~std::uint64_t{3};
         for (std::uint32_t generation = 0; generation < 3; ++generation) {
             const Address head =
@@ -404,7 +427,7 @@ struct ProvedLayout {
                          fmt::format("it reads {}, with the GIL", supported_versions));
 }
 
-/// No _PyRuntime anywhere: an older CPython (2.7 to 3.6 have none), or not Python.
+/// No _PyRuntime anywhere: an older CPython (2.7 has none), or not Python.
 [[noreturn]] void throw_no_runtime(const CoreFile& core) {
     for (std::size_t i = 0; i < core.modules().size(); ++i) {
         const Module& module = core.modules()[i];
@@ -484,6 +507,7 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
                                                    candidate.runtime, candidate.module, kept)) {
             PythonRuntime attempt = python;
             attempt.layout = choice.layout;
+            if (candidate.variables) candidate.variables->put_into(attempt.layout);
             attempt.layout_source = std::move(choice.source);
             attempt.checks = std::move(choice.checks);
             if (!Prover(core, attempt).prove()) {
@@ -495,6 +519,11 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
             if (best->failed() == 0) break;
         }
         if (!best) continue;
+        if (!best->python.layout.gc_state.enabled.present())
+            diagnostics.add("collector-settings-unknown",
+                            "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
+                            "without debug flags, and as not collecting",
+                            Severity::note);
         for (const Diagnostic& warning : best->warnings)
             diagnostics.add(warning.code, warning.message, warning.severity);
         return std::move(best->python);

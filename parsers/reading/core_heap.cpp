@@ -64,12 +64,12 @@ CollectorFacts CoreHeap::collector_facts(ObjectId object) const {
     const AddressSpace::Window fields(core().memory(), address - header,
                                       count + std::uint64_t{sizeof(std::int64_t)});
     CollectorFacts facts;
-    const std::uint64_t stored = count_in_word(layout, fields.read<std::uint64_t>(count).value_or(0));
+    const auto word = [&](std::uint32_t at) { return fields.read<std::uint64_t>(at).value_or(0); };
+    const std::uint64_t stored = count_in_word(layout, word(count));
     facts.refcount = static_cast<std::int64_t>(stored);
     facts.immortal = is_immortal_count(layout, stored);
-    facts.tracked = has_header && fields.read<std::uint64_t>(*layout.gc_head.next).value_or(0) != 0;
-    facts.finalized =
-        facts.tracked && fields.read<std::uint64_t>(*layout.gc_head.prev).value_or(0) & collector_finalized;
+    facts.tracked = has_header && header_is_tracked(layout.gc_head, word);
+    facts.finalized = facts.tracked && header_is_finalized(layout.gc_head, word);
     return facts;
 }
 

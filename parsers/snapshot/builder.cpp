@@ -223,8 +223,11 @@ private:
         }
         for (const Candidate& candidate : found.candidates)
             for (std::optional<Candidate> at = candidate; at && !judge_candidate(pool, *at, found);)
-                at = next_candidate(pool, at->block, at->size, at->offset + granule);
+                at = next_candidate(pool, at->block, at->size, at->offset + step());
     }
+
+    /// What an object's place in its block is a multiple of: with headers of 24 bytes (3.6) it is 8.
+    std::uint32_t step() const { return *heap_.layout().gc_head.size % granule == 0 ? granule : 8; }
 
     void add_candidate(const Pool& pool, std::uint32_t block, std::vector<Candidate>& candidates) const {
         std::uint32_t size = pool.block_size;
@@ -243,7 +246,7 @@ private:
                                             std::uint32_t from) const {
         const std::uint32_t type_offset = *heap_.layout().object.ob_type;
         for (std::uint32_t offset = from; offset <= block + 32 && offset + type_offset + 8 <= block + size;
-             offset += granule) {
+             offset += step()) {
             std::uint64_t word = 0;
             std::memcpy(&word, pool.data + offset + type_offset, 8);
             const TypeId id = heap_.types().find(Address(word));

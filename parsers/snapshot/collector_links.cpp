@@ -18,7 +18,7 @@
 // meets (the collector's ring of unreachable objects has its head on a stack; a list may break off) counts as
 // linked if its neighbours point at it.
 //
-// Source: gcmodule.c, pycore_gc.h of 3.9 to 3.13; the low two bits of both links are flags.
+// Source: gcmodule.c, pycore_gc.h of 3.6 to 3.13; build/collector.h says what is in a header.
 
 #include <cstdlib>
 #include <new>
@@ -45,6 +45,7 @@ CollectorLinks::CollectorLinks(const CoreFile& core, const ObjectAccess& access)
     header_size_ = *l.gc_head.size;
     next_offset_ = *l.gc_head.next;
     prev_offset_ = *l.gc_head.prev;
+    has_refs_ = l.gc_head.refs.present();
     lists_ = collector_lists(heap_.runtime());
     for (const CollectorList& list : lists_) collecting_ = collecting_ || list.collecting;
 }
@@ -64,7 +65,8 @@ bool CollectorLinks::has_neighbours(Address object) const {
     const Address head = object - header_size_;
     const Address next = next_of(head);
     const auto refcount = static_cast<std::int64_t>(count_of(heap_, object));
-    if (next.is_null() || next == head || refcount <= 0 || refcount > 0xffffffff) return false;
+    if (next.is_null() || next == head || refcount <= 0 || refcount > 0xffffffff || is_untracked(head))
+        return false;
     const auto counts = [&](Address node) {
         return collecting_ && holds_collector_count(heap_.memory(), heap_.layout().gc_head, node);
     };

@@ -50,7 +50,7 @@ public:
         const Address head = object - header_size_;
         const Address next(heap_.integer<std::uint64_t>(head + next_offset_) & collector_link_bits);
         // A ring of one node is the head of an empty list.
-        if (next.is_null() || next == head) return false;
+        if (next.is_null() || next == head || is_untracked(head)) return false;
         if ((method_ == Method::neighbours || !likely) && previous_of(next) != head) return false;
         links += edge(head, next) - edge(previous_of(head), head);
         return true;
@@ -61,7 +61,7 @@ public:
         if (method_ == Method::walk) return met_.test(object) || has_neighbours(object);
         const Address head = object - header_size_;
         const Address next = next_of(head);
-        return !next.is_null() && next != head && previous_of(next) == head;
+        return !next.is_null() && next != head && !is_untracked(head) && previous_of(next) == head;
     }
     /// True if the objects found linked make up the collector's lists exactly.
     bool closed() const;
@@ -84,6 +84,12 @@ private:
     /// True if the nodes before and after `object` point at it. If the collector was at work, the object's
     /// node and the next one may hold counts instead of links back.
     bool has_neighbours(Address object) const;
+    /// Whether its links mean nothing, whatever they are (up to 3.7).
+    bool is_untracked(Address node) const {
+        return has_refs_ && !header_is_tracked(heap_.layout().gc_head, [&](std::uint32_t at) {
+            return heap_.integer<std::uint64_t>(node + at);
+        });
+    }
     static std::uint64_t mixed(std::uint64_t a) {
         a = (a ^ (a >> 30)) * 0xbf58476d1ce4e5b9ULL;  // splitmix64
         a = (a ^ (a >> 27)) * 0x94d049bb133111ebULL;
@@ -103,7 +109,7 @@ private:
     std::uint64_t most_;
     std::uint32_t header_size_, next_offset_, prev_offset_;
     std::vector<CollectorList> lists_;
-    bool collecting_ = false;
+    bool collecting_ = false, has_refs_ = false;
     std::uint64_t balance_ = 0;
     Method method_ = Method::headers;
     AddressBits met_;

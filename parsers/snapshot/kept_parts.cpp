@@ -28,6 +28,7 @@ void learned_fields(FieldsOf<Part, LearnedFacts>& learned, Part& part) {
     });
     part.list(learned.interned_tables, [](auto& dict, Part& p) { p.number(dict); });
     part.number(learned.general_lookup);
+    part.number(learned.kept_arguments);
 }
 
 /// A build's name, to be equal when it is read: it is computed anew before.

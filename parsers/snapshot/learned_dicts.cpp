@@ -7,9 +7,14 @@
 // The lookup function. Up to 3.10 a table of keys stores the function that searches it: one for str keys
 // only, another once any other key was looked up. dict_traverse visits keys only with the second
 // (dictobject.c). Any dict with a key that is not a str tells which function that is.
+//
+// The tuple in which `property` passes its argument (up to 3.7). A variable of the interpreter's module leads to it;
+// it has one item, and that variable alone counts it. It is not tracked, as no other tuple is whose item is: the
+// collector stops to track tuples only whose items it does not track.
 
 #include "parsers/snapshot/learned_dicts.h"
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/type_flags.h"
 
 namespace heapsift {
@@ -104,6 +109,31 @@ Address find_general_lookup(const FoundObjects& objects, const PythonHeap& heap)
         heap.visit_dict(*facts,
                         [&](Address key, Address) { other_key = other_key || !heap.is_unicode(key); });
         if (other_key) return heap.pointer(facts->keys + *lookup);
+    }
+    return {};
+}
+
+Address find_kept_arguments(const CoreFile& core, const ObjectAccess& access) {
+    const PythonHeap& heap = access.heap();
+    const PythonRuntime& runtime = heap.runtime();
+    if (!property_keeps_arguments(runtime.layout) || runtime.module < 0) return {};
+    const auto is_theirs = [&](Address tuple) {
+        const TypeId type = heap.type_of(tuple);
+        if (type == no_type || !heap.types().is(type, KnownType::tuple) || heap.var_size(tuple) != 1) return false;
+        if (access.refcount(tuple) != 1 || access.gc_tracked(tuple, heap.types()[type])) return false;
+        const Address item = heap.pointer(tuple + *runtime.layout.tuple.ob_item);
+        const TypeId of_item = item.is_null() ? no_type : heap.type_of(item);
+        return of_item == no_type || access.refcount(item) == 0 ||
+               access.gc_tracked(item, heap.types()[of_item]);
+    };
+    const Module& module = core.modules()[static_cast<std::size_t>(runtime.module)];
+    for (const Segment& segment : core.memory().segments()) {
+        if (!segment.writable || segment.state != ByteState::in_core || segment.start < module.start ||
+            segment.start >= module.image_end)
+            continue;
+        for (Address at = segment.start; at + 8 <= segment.end(); at = at + 8)
+            if (const Address word = heap.pointer(at); word.aligned(8) && !word.is_null() && is_theirs(word))
+                return word;
     }
     return {};
 }

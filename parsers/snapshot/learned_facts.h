@@ -12,7 +12,7 @@ struct LearnedFacts {
     std::vector<ArrayItems> array_items;   // array_items.h
     std::vector<AddressRange> left_out;    // left_out_mappings.h
     std::vector<Address> interned_tables;  // learned_dicts.h
-    Address general_lookup;
+    Address general_lookup, kept_arguments;
 };
 
 }  // namespace heapsift

@@ -5,6 +5,7 @@
 #include "parsers/snapshot/object_access.h"
 
 #include "parsers/base/text.h"
+#include "parsers/cpython/build/collector.h"
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/running_frames.h"
@@ -92,7 +93,9 @@ bool is_weak_reference(const PythonHeap& heap, Address object) {
 bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
     if (!is_gc(object, type)) return false;
     const Layout& layout = heap_->layout();
-    return heap_->integer<std::uint64_t>(collector_header(layout, object) + *layout.gc_head.next) != 0;
+    const Address header = collector_header(layout, object);
+    return header_is_tracked(layout.gc_head,
+                             [&](std::uint32_t at) { return heap_->integer<std::uint64_t>(header + at); });
 }
 
 std::uint64_t ObjectAccess::size(const ObjectReader& reader) const {
@@ -510,7 +513,8 @@ bool ObjectAccess::holds_dead_object(Address block, std::uint64_t size) const {
 
 TypeId ObjectAccess::dead_object_type(Address block, std::uint64_t size) const {
     const std::uint64_t marks = allocations_->debug_hooks() ? 16 : 0;
-    for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += 16) {
+    const std::uint64_t step = *heap_->layout().gc_head.size % 16 == 0 ? 16 : 8;
+    for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += step) {
         const Address object = block + marks + before;
         const TypeId type = heap_->type_of(object);
         if (type != no_type && refcount(object) == 0 && presize(object, heap_->types()[type]) == before)

@@ -30,10 +30,13 @@ bool ObjectProof::header_reads(Address object, const TypeInfo& type) const {
     if (!access_.is_gc(object, type)) return true;
     const auto& l = heap_.layout().gc_head;
     const Address head = collector_header(heap_.layout(), object);
-    const auto next_word = heap_.integer<std::uint64_t>(head + *l.next);
+    const auto word = [&](std::uint32_t at) { return heap_.integer<std::uint64_t>(head + at); };
+    if (l.refs.present() && !header_is_tracked(l, word)) return true;  // its links may be anything
+    const auto next_word = word(*l.next);
     const Address next(next_word & collector_link_bits);
     const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & collector_link_bits);
-    if (next.is_null()) return next_word == 0 && prev.is_null();  // flags appear only beside links
+    if (next.is_null())  // flags appear only beside links
+        return next_word == 0 && prev.is_null() && !l.refs.present();
     return Address(heap_.integer<std::uint64_t>(next + *l.prev) & collector_link_bits) == head;
 }
 

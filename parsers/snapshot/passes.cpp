@@ -142,6 +142,7 @@ LearnedFacts learn(const FoundObjects& objects, const HeapSources& sources, Diag
     learned.left_out = left_out_mappings(sources.core, objects, *sources.access);
     learned.interned_tables = find_interned_tables(sources.core, *sources.python);
     learned.general_lookup = find_general_lookup(objects, *sources.python);
+    learned.kept_arguments = find_kept_arguments(sources.core, *sources.access);
     return learned;
 }
 
@@ -215,6 +216,7 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
     sources.python->set_learned_array_items(found.learned.array_items);
     sources.python->set_interned_tables(found.learned.interned_tables);
     sources.python->set_general_lookup(found.learned.general_lookup);
+    sources.python->set_kept_arguments(found.learned.kept_arguments);
     sources.learned = std::move(found.learned);
     for (const Diagnostic& odd : found.odd.all()) diagnostics.add(odd);
     sources.odd_of_objects = std::move(found.odd);

@@ -61,11 +61,13 @@ ShortValue partial(const Describing& of) {
 
 ShortValue lru_cache(const Describing& of) {
     const auto& l = of.object.layout().lru_cache;
-    if (!l.func.present() || !l.maxsize.present() || *l.maxsize != *l.func + 8) return {};
+    if (!l.func.present() || !l.maxsize.present()) return {};
+    const bool is_old = l.maxsize_object.present();  // 3.6: both follow the class of cache_info()
+    if (is_old ? !l.cache_info_type.present() : *l.maxsize != *l.func + 8) return {};
     const Address function = of.object.pointer(l.func);
-    const auto hits = of.heap().integer<std::int64_t>(of.object.at(*l.func - 8));
+    const auto hits = of.heap().integer<std::int64_t>(of.object.at(is_old ? *l.cache_info_type + 16 : *l.func - 8));
     const auto most = of.object.integer<std::int64_t>(l.maxsize);
-    const auto misses = of.heap().integer<std::int64_t>(of.object.at(*l.maxsize + 8));
+    const auto misses = of.heap().integer<std::int64_t>(of.object.at(is_old ? *l.cache_info_type + 8 : *l.maxsize + 8));
     const Address cache = of.object.pointer(l.cache);
     const auto facts = cache.is_null() ? std::nullopt : of.heap().dict(cache);
     if (function.is_null() || hits < 0 || misses < 0 || !facts) return {};

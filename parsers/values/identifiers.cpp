@@ -185,7 +185,8 @@ constexpr ValueRow identifier_rows[] = {{"uuid.UUID", uuid, false},
                                         {"pathlib._local.PurePath", path, false},
                                         {"ipaddress.IPv4Address", ipv4, false},
                                         {"ipaddress.IPv6Address", ipv6, false},
-                                        {"re.Pattern", pattern}};
+                                        {"re.Pattern", pattern},
+                                        {"_sre.SRE_Pattern", pattern}};  // 3.6
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Tasks and futures: whether they are done, with what, and where a coroutine stands.
 //
-// A future of C has its state behind the message it was cancelled with; since 3.13 an exception lies between them
+// A future of C has its state behind the message it was cancelled with, up to 3.8 behind the traceback of where it
+// was made; since 3.13 an exception lies between them
 // (_asynciomodule.c). States are 0 pending, 1 cancelled, 2 finished. The futures of concurrent.futures and those
 // written in Python have the same in attributes.
 
@@ -39,8 +40,9 @@ Outcome outcome_of(const Describing& of, Address result, Address exception) {
 
 template <class Fields>
 const char* state_of(const Describing& of, const Fields& fields) {
-    if (!fields.cancel_message.present()) return nullptr;
-    std::uint64_t at = *fields.cancel_message + 8;
+    const LayoutOffset before = fields.cancel_message.present() ? fields.cancel_message : fields.source_tb;
+    if (!before.present()) return nullptr;
+    std::uint64_t at = *before + 8;
     if (fields.cancelled.present() && *fields.cancelled == at) at += 8;
     const auto state = of.heap().integer<std::uint32_t>(of.object.at(at));
     return state < std::size(states) ? states[state] : nullptr;
@@ -90,12 +92,13 @@ ShortValue task(const Describing& of) {
     const std::string type = short_name(of.object.type().name);
     const std::string coroutine = coroutine_words(of.heap(), of.object.pointer(l.coro));
     const std::string running = coroutine.empty() ? "" : " coro=<" + coroutine + ">";
+    const std::string name =
+        l.name.present() ? " name=" + task_name(of.heap(), of.object.pointer(l.name)) : std::string();  // 3.8
     Outcome outcome;
     if (state == states[2])
         outcome = outcome_of(of, of.object.pointer(l.result), of.object.pointer(l.exception));
     return {.kind = ShortValue::Kind::summary,
-            .text = fmt::format("<{} {} name={}{}{}>", type, state,
-                                task_name(of.heap(), of.object.pointer(l.name)), running, outcome.text),
+            .text = fmt::format("<{} {}{}{}{}>", type, state, name, running, outcome.text),
             .cut = outcome.cut,
             .without_values = fmt::format("<{} {}{}>", type, state, running)};
 }

@@ -12,6 +12,7 @@ import threading
 import time
 import types
 
+import older  # noqa: F401
 import places
 from places_language import Planted
 

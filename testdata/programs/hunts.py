@@ -22,6 +22,7 @@ import sys
 import threading
 import weakref
 
+import older  # noqa: F401
 import standstill
 
 

@@ -6,6 +6,7 @@ import gc
 import io
 import sys
 
+import older
 from places_language import Planted, attributes, held, number, referent, text
 
 EXHIBITS = []
@@ -148,16 +149,21 @@ def futures_and_tasks():
     failed.exception()
     waited.add_done_callback(callback)
     coroutine = waits(waited)
-    task = loop.create_task(coroutine, name=text())
+    task = older.create_task(loop, coroutine, text())
     second = loop.create_future()
     second.add_done_callback(callback)
-    second.add_done_callback(kept := lambda future: None)
+    def kept(future):
+        pass
+
+    second.add_done_callback(kept)
     loop.run_until_complete(asyncio.sleep(0))
     inner = waited.__await__()
     further = referent(second, "list")
-    return attributes(done, "_result", "_loop") + attributes(failed, "_exception") + [
-        ("Task's coroutine", task, coroutine), ("Task's future", task, waited), ("Task's name", task, task.get_name()),
-                                                                                      ("callback", waited, callback),
+    if sys.version_info < (3, 7):  # there all callbacks are in a list
+        return attributes(done, "_result", "_loop") + attributes(failed, "_exception") + [("Task's future", task, waited)]
+    named = [("Task's name", task, task.get_name())] if older.NAMED_TASKS else []
+    return attributes(done, "_result", "_loop") + attributes(failed, "_exception") + named + [
+        ("Task's coroutine", task, coroutine), ("Task's future", task, waited), ("callback", waited, callback),
         ("first of two callbacks", second, callback), ("list of further callbacks", second, further), ("second callback", further[0], kept),
         ("FutureIter", inner, waited)]
 
@@ -185,9 +191,9 @@ def streams():
     words.attribute = Planted()
     content = b"planted content %d" % 5
     memory = io.BytesIO(content)
-    return attributes(buffered, "raw") + attributes(words, "buffer", "encoding",
-                                                    "errors") + [("dict of a TextIOWrapper", words, words.__dict__),
-            ("attribute of a TextIOWrapper", words.__dict__, words.attribute), ("BytesIO's buffer", memory, content)]
+    errors = ["errors"] if sys.version_info >= (3, 7) else []  # before, they are kept as bytes
+    return attributes(buffered, "raw") + attributes(words, "buffer", "encoding", *errors) + [
+            ("dict of a TextIOWrapper", words, words.__dict__), ("attribute of a TextIOWrapper", words.__dict__, words.attribute), ("BytesIO's buffer", memory, content)]
 
 
 @exhibit

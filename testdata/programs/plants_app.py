@@ -6,11 +6,16 @@ What a thread keeps is made inside the thread, since a Thread's arguments would 
 
 import asyncio
 import collections
-import contextvars
 import functools
 import threading
 
+import older  # noqa: F401
 from plants_ten import ten, ten_instances
+
+try:
+    import contextvars
+except ImportError:  # 3.6
+    contextvars = None
 
 REGISTRY = ten("module global")
 INSTANCES = ten_instances("instances in a module global")
@@ -103,15 +108,16 @@ def cached_for_a_while(key):
 cached_for_ever("key")
 cached_for_a_while("key")
 
-VARIABLE = contextvars.ContextVar("VARIABLE")
+VARIABLE = contextvars and contextvars.ContextVar("VARIABLE")
 
 
 def in_context():
     VARIABLE.set(ten("context held by a module"))
 
 
-CONTEXT = contextvars.Context()
-CONTEXT.run(in_context)
+if contextvars:
+    CONTEXT = contextvars.Context()
+    CONTEXT.run(in_context)
 
 
 # A task whose loop was stopped, which the module keeps; another, below, is kept by its running loop alone.
@@ -163,7 +169,8 @@ def hold_in_a_thread_local(ready):
 
 
 def hold_in_a_context(ready):
-    VARIABLE.set(ten("context of a thread"))
+    if contextvars:
+        VARIABLE.set(ten("context of a thread"))
     ready.set()
     RELEASE.wait()
 

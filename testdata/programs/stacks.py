@@ -26,6 +26,8 @@ import sys
 import threading
 import time
 
+import older  # noqa: F401
+
 STACKS = []
 READY = {}  # ident: native id, of threads that were started
 GATE = threading.Event()  # never set

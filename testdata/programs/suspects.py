@@ -24,6 +24,7 @@ import unittest
 import unittest.mock
 import weakref
 
+import older  # noqa: F401
 import standstill
 
 _MIB = 1 << 20

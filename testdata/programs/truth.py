@@ -65,6 +65,8 @@ _COUNT_MARKERS = [["tracked"], object()]
 _MADE = ("__annotations__", "__self__")  # what these show may be made when it is asked for
 _ASKED = 40  # objects of each type, for their attributes; of more, some
 
+_METHOD_DESCRIPTOR = type(str.join)  # types.MethodDescriptorType, since 3.7
+
 _module_of = type.__dict__["__module__"].__get__
 _qualname_of = type.__dict__["__qualname__"].__get__
 _mro_of = type.__dict__["__mro__"].__get__
@@ -253,7 +255,7 @@ def _instead_of_size(cls):
     for base in _mro_of(cls) or ():
         found = _dict_of(base).get("__sizeof__")
         if found is not None:
-            return "" if isinstance(found, types.MethodDescriptorType) else "P"
+            return "" if isinstance(found, _METHOD_DESCRIPTOR) else "P"
     return "-"
 
 

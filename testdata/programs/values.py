@@ -8,7 +8,6 @@ leads to, and what a person may type for it beside its value. Then it waits for 
 import asyncio
 import collections
 import concurrent.futures
-import dataclasses
 import datetime
 import decimal
 import enum
@@ -27,7 +26,13 @@ import types
 import typing
 import uuid
 
+import older
 import standstill
+
+try:
+    import dataclasses
+except ImportError:  # 3.6
+    dataclasses = None
 
 try:
     import attr
@@ -54,7 +59,7 @@ def stores(name, thing, value=None, key=False, typed=()):
     target = Target()
     if key:
         KEYS[thing] = target
-    ROWS.append({"name": name, "address": "%#x" % id(thing), "value": repr(thing) if value is None else value, "key": key,
+    ROWS.append({"name": name, "address": "%#x" % id(thing), "value": older.repr_of(thing) if value is None else value, "key": key,
                  "target": "%#x" % id(target), "typed": list(typed)})
 
 
@@ -79,24 +84,23 @@ class Level(str, enum.Enum):
 Point = collections.namedtuple("Point", "x y")
 
 
-@dataclasses.dataclass(frozen=True)
-class Order:
-    number: int
-    customer: str
-    secret: str = dataclasses.field(default="s", repr=False)
-    placed: datetime.date = datetime.date(2024, 2, 29)
-    tax: typing.ClassVar[int] = 19
+if dataclasses:
+    @dataclasses.dataclass(frozen=True)
+    class Order:
+        number: int
+        customer: str
+        secret: str = dataclasses.field(default="s", repr=False)
+        placed: datetime.date = datetime.date(2024, 2, 29)
+        tax: typing.ClassVar[int] = 19
 
+    class Outer:
+        @dataclasses.dataclass
+        class Inner:
+            parts: list
 
-class Outer:
     @dataclasses.dataclass
-    class Inner:
-        parts: list
-
-
-@dataclasses.dataclass
-class Ring:
-    next: object = None
+    class Ring:
+        next: object = None
 
 
 class Shop:
@@ -202,11 +206,12 @@ def classes():
     stores("flags", both, "Access.READ|WRITE" if both.name else "Access(3)", key=True)
     stores("str enum member", Level.LOW, "Level.LOW", key=True, typed=["'low'"])
     stores("named tuple", Point(1, "y"), key=True, typed=["(1, 'y')", "__main__.Point(x=1, y='y')"])
-    stores("dataclass", Order(7, "Ada"), key=True)
-    stores("dataclass in a class", Outer.Inner([1]), "Outer.Inner(parts=list of 1)")
-    ring = Ring()
-    ring.next = ring
-    stores("dataclass in itself", ring, "Ring(next=Ring(next=Ring(next=Ring(next=<Ring at %#x>))))" % id(ring))
+    if dataclasses:
+        stores("dataclass", Order(7, "Ada"), key=True)
+        stores("dataclass in a class", Outer.Inner([1]), "Outer.Inner(parts=list of 1)")
+        ring = Ring()
+        ring.next = ring
+        stores("dataclass in itself", ring, "Ring(next=Ring(next=Ring(next=Ring(next=<Ring at %#x>))))" % id(ring))
     stores("namespace", types.SimpleNamespace(a=1, b="two"))
     stores("instance", Shop(17), "Shop(id=17, name='shop 17', …)")
     stores("instance with slots", Slotted("c"), "Slotted(code='c', …)")
@@ -232,7 +237,7 @@ def exceptions():
     try:
         int("x")
     except ValueError as error:
-        stores("exception raised by C", error, repr(error) + " raised in exceptions(), values.py:%d" % (error.__traceback__.tb_lineno))
+        stores("exception raised by C", error, older.repr_of(error) + " raised in exceptions(), values.py:%d" % (error.__traceback__.tb_lineno))
 
 
 def callables():
@@ -329,15 +334,16 @@ async def tasks():
     done.set_result("done")
     gone = loop.create_future()
     gone.cancel()
-    waiting, failed, given = loop.create_task(waits(pending), name="waiter"), loop.create_task(fails()), loop.create_task(gives(), name="giver")
+    waiting, failed, given = older.create_task(loop, waits(pending), "waiter"), loop.create_task(fails()), older.create_task(loop, gives(), "giver")
     await asyncio.sleep(0.05)
     stores("pending future", pending, "<Future pending>")
     stores("future with a result", done, "<Future finished result='done'>")
     stores("cancelled future", gone, "<Future cancelled>")
-    stores("waiting task", waiting, "<Task pending name='waiter' coro=<waits() at values.py:%d>>" % (waits.__code__.co_firstlineno + 1))
-    stores("failed task", failed, "<Task finished name=%r coro=<fails()> exception=ValueError('wrong')>" % failed.get_name())
-    stores("task with a result", given, "<Task finished name='giver' coro=<gives()> result=42>")
-    stores("coroutine", waiting.get_coro(), "<coroutine waits() at values.py:%d>" % (waits.__code__.co_firstlineno + 1))
+    stores("waiting task", waiting, "<Task pending %scoro=<waits() at values.py:%d>>" % (
+        older.name_of(waiting), waits.__code__.co_firstlineno + 1))
+    stores("failed task", failed, "<Task finished %scoro=<fails()> exception=ValueError('wrong')>" % older.name_of(failed))
+    stores("task with a result", given, "<Task finished %scoro=<gives()> result=42>" % older.name_of(given))
+    stores("coroutine", waiting._coro, "<coroutine waits() at values.py:%d>" % (waits.__code__.co_firstlineno + 1))
     promise = concurrent.futures.Future()
     promise.set_result(3)
     stores("future of a pool", promise, "<Future finished result=3>")

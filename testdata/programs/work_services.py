@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 
+import older  # noqa: F401
 from work_language import Thing, half
 
 EXHIBITS = []

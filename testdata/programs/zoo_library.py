@@ -8,6 +8,7 @@ import operator
 import tempfile
 import threading
 
+import older  # noqa: F401
 from zoo_language import MANY, Plain
 
 EXHIBITS = []

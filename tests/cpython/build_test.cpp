@@ -1,6 +1,7 @@
 // What a build is, for all versions: where the count is, what precedes an object, where an instance's dict
 // is.
 
+#include "parsers/cpython/build/collector.h"
 #include "parsers/cpython/build/frames.h"
 #include "parsers/cpython/build/instance_dict.h"
 #include "parsers/cpython/build/object_header.h"
@@ -103,10 +104,37 @@ TEST_CASE("build: a pickler reports its memo since the releases of one day", "[c
     CHECK(pickler_reports_memo({3, 13, 0}));
 }
 
+TEST_CASE("build: a header says whether its object is tracked, and its finalizer has run", "[cpython][build]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const gc_head_layout& header = layout->gc_head;
+    std::uint64_t next = 0, prev = 0, refs = 0;
+    const auto word = [&](std::uint32_t at) { return at == *header.next ? next : at == *header.prev ? prev : refs; };
+    if (header.refs.present()) {  // up to 3.7; the links of what is not tracked may be anything
+        next = 0x7f0000001230;
+        refs = static_cast<std::uint64_t>(-4);
+        CHECK_FALSE(header_is_tracked(header, word));
+        refs = static_cast<std::uint64_t>(-3);
+        CHECK_FALSE(header_is_tracked(header, word));
+        refs = static_cast<std::uint64_t>(-6);
+        CHECK(header_is_tracked(header, word));
+        CHECK_FALSE(header_is_finalized(header, word));
+        refs = static_cast<std::uint64_t>(-5);
+        CHECK(header_is_tracked(header, word));
+        CHECK(header_is_finalized(header, word));
+    } else {
+        CHECK_FALSE(header_is_tracked(header, word));
+        next = 0x7f0000001230;
+        CHECK(header_is_tracked(header, word));
+        CHECK_FALSE(header_is_finalized(header, word));
+        prev = 0x7f0000001231;
+        CHECK(header_is_finalized(header, word));
+    }
+}
+
 TEST_CASE("build: the versions that can be read", "[cpython][build]") {
-    CHECK(is_supported({3, 9, 0}));
+    CHECK(is_supported({3, 6, 0}));
     CHECK(is_supported({3, 13, 99}));
-    CHECK_FALSE(is_supported({3, 8, 18}));
+    CHECK_FALSE(is_supported({3, 5, 10}));
     CHECK_FALSE(is_supported({3, 14, 0}));
     CHECK_FALSE(is_supported({2, 9, 0}));
     CHECK(PythonVersion::from_hex(0x030d01f0).text() == "3.13.1");

@@ -74,6 +74,7 @@ TEST_CASE("hamt: pairs of key and value, or nodes below; an array of nodes", "[c
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->hamt_bitmap_node;
+    if (!l.size.present()) return;  // since 3.7
     const Address bitmap_type = heap.c_type(
         "hamt_bitmap_node", {.basicsize = *l.b_array, .itemsize = 8, .flags = heapsift::test::have_gc_flag});
     const Address node = heap.object(bitmap_type, 4), below = heap.object(bitmap_type, 0);
@@ -189,9 +190,10 @@ TEST_CASE("Task: what it waits for, runs, and calls when it is done", "[cpython]
     heap.set(task, l.coro, coroutine);
     heap.set(task, l.callback0, callback);
     heap.set(future, layout->future.result, task);
-    CHECK(references(heap, task) == std::vector<Seen>{{callback, "._callbacks[0][0]", strong},
-                                                      {future, "._fut_waiter", strong},
-                                                      {coroutine, "._coro", strong}});
+    std::vector<Seen> expected = {{future, "._fut_waiter", strong}, {coroutine, "._coro", strong}};
+    if (l.callback0.present())  // since 3.7
+        expected.insert(expected.begin(), {callback, "._callbacks[0][0]", strong});
+    CHECK(references(heap, task) == expected);
     CHECK(references(heap, future) == std::vector<Seen>{{task, "._result", strong}});
 }
 

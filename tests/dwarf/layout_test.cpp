@@ -144,6 +144,11 @@ TEST_CASE("layout: every built-in table has what every CPython has", "[cpython][
     for (const LayoutFieldName& field : layout_field_names()) {
         const std::string name = std::string(field.struct_name) + "." + field.field_name;
         if (!needed.contains(name)) continue;
+        if (!field.versions.contain(layout->version)) {  // 3.6 has no _PyRuntime
+            CHECK(name == "runtime_state.interpreters_head");
+            ++checked;
+            continue;
+        }
         INFO(name);
         CHECK(is_present(*layout, field));
         ++checked;
@@ -186,7 +191,7 @@ TEST_CASE("layout: facts of CPython's history hold in the tables", "[cpython][la
         CHECK(layout->long_.lv_tag.present() == (layout->version.minor >= 12));
         CHECK(layout->debug_offsets.size.present() == (layout->version.minor >= 13));
         CHECK(*layout->object.ob_type == 8);
-        CHECK(*layout->gc_head.size == 16);
+        CHECK(*layout->gc_head.size == (layout->version.minor >= 8 ? 16U : 32U));
     }
 }
 

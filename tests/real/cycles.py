@@ -55,6 +55,8 @@ def main():
             if program == "leak" and not library:
                 continue
             for setting in (SETTINGS if program == "settings" else ("",)):
+                if setting == "frozen" and interpreter.version < (3, 7):  # gc.freeze()
+                    continue
                 try:
                     problem = run_one(options, interpreter, program, setting, library, work)
                 except cores.NoCore as no_core:

@@ -71,7 +71,7 @@ def main():
 def run_one(options, interpreter, program, kind, work, shown):
     folder = harness.folder_for(interpreter, work, "heapsift-hunts-%s-" % program)
     try:
-        for name in ("hunts.py", "standstill.py"):
+        for name in ("hunts.py", "older.py", "standstill.py"):
             shutil.copy(os.path.join(cores.PROGRAMS, name), folder)
         truth_path = os.path.join(folder, "truth.json")
         taken, _ = cores.take_at_rest(interpreter, ["hunts.py", program], kind, folder, truth_path)

@@ -2,7 +2,7 @@
 
 Three places: this machine's /usr/bin/python3.N, and its debug build python3.Nd; the trees that debootstrap makes (each a chroot with one
 Debian suite); a folder of interpreters as pyenv lays them out (NAME/bin/python3). Each is asked for its version and its NumPy. Versions
-before 3.9 are not used.
+before 3.6 are not used.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 
-_OLDEST = (3, 9)
+_OLDEST = (3, 6)
 _ASK = """
 import sys
 try:

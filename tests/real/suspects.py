@@ -47,7 +47,7 @@ def main():
 def run_one(options, interpreter, case, kind, work):
     folder = harness.folder_for(interpreter, work, "heapsift-suspects-")
     try:
-        for name in ("suspects.py", "standstill.py"):
+        for name in ("suspects.py", "older.py", "standstill.py"):
             shutil.copy(os.path.join(cores.PROGRAMS, name), folder)
         truth_path = os.path.join(folder, "truth.json")
         core, _ = cores.take_at_rest(interpreter, ["suspects.py", case.split("_", 1)[1]], kind, folder, truth_path)

@@ -74,7 +74,7 @@ def judge(options, interpreter, kind, program, truth, parent, counts):
     """What is wrong with the values of one program."""
     folder = os.path.join(parent, os.path.splitext(program)[0])
     os.mkdir(folder)
-    for name in (program, "standstill.py"):
+    for name in (program, "older.py", "standstill.py"):
         shutil.copy(os.path.join(cores.PROGRAMS, name), folder)
     core, _ = cores.take_at_rest(interpreter, [program], kind, folder, os.path.join(folder, truth))
     with open(os.path.join(folder, truth), encoding="ascii") as file:
@@ -115,7 +115,7 @@ def key_problem(asked, row, key):
 
 
 def redact_problem(asked, row):
-    if not row["value"] or any(word in row["name"] for word in _KEPT):
+    if not row["value"] or any(word in row["name"] for word in _KEPT) or row["value"].startswith("<Task pending coro="):  # a task without a name
         return None
     try:
         value = asked.data("show", row["address"], "--redact", "-n", "1").get("value") or ""

@@ -9,6 +9,8 @@ std::vector<CollectorList> collector_lists(const PythonRuntime& python) {
         !l.gc_state.generations.present() || !l.gc_generation.size.present())
         return lists;
     for (const PythonInterpreter& interpreter : python.interpreters) {
+        if (&interpreter != &python.interpreters.front() && interpreter.gc == python.interpreters.front().gc)
+            continue;
         for (std::int8_t generation = 0; generation < frozen_generation; ++generation)
             lists.push_back({interpreter.gc + *l.gc_state.generations +
                                  static_cast<std::uint64_t>(generation) * *l.gc_generation.size,

@@ -1,8 +1,12 @@
 #pragma once
 
 // The garbage collector's lists: a doubly linked ring for each generation, through the headers before the
-// objects; the heads are in the interpreter's state. Source: gcmodule.c, pycore_gc.h of 3.9 to 3.13. The low
-// two bits of both links are flags.
+// objects; the heads are in the interpreter's state. Source: gcmodule.c, pycore_gc.h of 3.8 to 3.13. The low
+// two bits of both links are flags, and an object in no list has no links.
+//
+// Up to 3.7 (objimpl.h) the header has a third word, gc_refs, and the links are plain at all times. An object in
+// no list may have any links; gc_refs, whose lowest bit is a flag, then is -2. (-3: in a list; from 0 on: how many
+// references remain, while the collector looks for garbage.)
 //
 // While the collector looks for garbage (update_refs to move_unreachable), the back link of what it examines
 // holds the number of remaining references instead, above the flag `collector_counts`. The forward links are
@@ -15,9 +19,23 @@
 namespace heapsift {
 
 inline constexpr std::uint64_t collector_link_bits = ~std::uint64_t{3};  // of a link: the address
-inline constexpr std::uint64_t collector_finalized = 1;  // in the back link: the finalizer has run
+inline constexpr std::uint64_t collector_finalized = 1;  // in the back link, or in gc_refs: the finalizer has run
 inline constexpr std::uint64_t collector_counts = 2;     // in the back link: it may be a count
 inline constexpr std::int8_t frozen_generation = 3;      // what gc.freeze() put aside
+
+/// Whether a header says that its object is in a list. `word` reads one word of the header.
+template <class Word>
+bool header_is_tracked(const gc_head_layout& header, Word&& word) {
+    constexpr std::int64_t untracked = -2;  // _PyGC_REFS_UNTRACKED
+    if (header.refs.present()) return static_cast<std::int64_t>(word(*header.refs)) >> 1 != untracked;
+    return word(*header.next) != 0;
+}
+
+/// Whether the finalizer of a tracked object has run.
+template <class Word>
+bool header_is_finalized(const gc_head_layout& header, Word&& word) {
+    return (word(header.refs.present() ? *header.refs : *header.prev) & collector_finalized) != 0;
+}
 
 struct CollectorList {
     Address head;
@@ -25,7 +43,7 @@ struct CollectorList {
     bool collecting = false;     // its interpreter was collecting
 };
 
-/// The lists of all interpreters. None if the layout does not say where they are.
+/// The lists of all interpreters, which share them up to 3.8. None if the layout does not say where they are.
 std::vector<CollectorList> collector_lists(const PythonRuntime& python);
 
 /// Whether the back link of the header at `node` is a count that its object can have. (For an object that was

@@ -27,7 +27,7 @@ std::string PythonVersion::text() const {
 }
 
 bool is_supported(const PythonVersion& version) {
-    return version.major == 3 && version.minor >= 9 && version.minor <= 15;
+    return version.major == 3 && version.minor >= 6 && version.minor <= 15;
 }
 
 }  // namespace heapsift

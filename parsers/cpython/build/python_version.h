@@ -18,7 +18,7 @@ struct PythonVersion {
 
 /// Whether heapsift can read this version.
 bool is_supported(const PythonVersion& version);
-inline constexpr const char* supported_versions = "3.9 to 3.15";
+inline constexpr const char* supported_versions = "3.6 to 3.15";
 
 /// The version and kind of build that a Layout describes.
 struct LayoutVersion {

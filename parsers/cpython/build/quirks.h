@@ -25,6 +25,17 @@ inline bool queue_counts_its_ring(const Layout& layout) { return since(15).conta
 /// atexit keeps its callbacks in a list since 3.14.
 inline bool keeps_callbacks_in_list(const Layout& layout) { return since(14).contain(layout.version); }
 
+/// Whether the traverse of a C type reports the type, if that is on the heap. Up to 3.8 only instances of classes
+/// written in Python report theirs.
+inline bool c_types_report_class(const Layout& layout) { return since(9).contain(layout.version); }
+
+/// Whether the JSON scanner's and encoder's flags (strict, sort_keys, skipkeys) are objects; else they are bytes.
+inline bool json_flags_are_objects(const Layout& layout) { return until(6).contain(layout.version); }
+
+/// Whether `property` keeps the tuple in which it passes its argument, with what was last in it: a reference that
+/// is not counted, and may lead to what is gone (descrobject.c, property_descr_get).
+inline bool property_keeps_arguments(const Layout& layout) { return until(7).contain(layout.version); }
+
 /// The attribute `mapping` of dict views was added in 3.10.
 inline bool dict_view_has_mapping(const Layout& layout) { return since(10).contain(layout.version); }
 

@@ -344,6 +344,7 @@ constexpr Layout cpython_3_14 = {
         .object_pairs_hook = 32,
         .parse_float = 40,
         .parse_int = 48,
+        .strict = 16,
         .parse_constant = 56,
     },
     .json_encoder = {
@@ -352,6 +353,8 @@ constexpr Layout cpython_3_14 = {
         .defaultfn = 24,
         .encoder = 32,
         .indent = 40,
+        .sort_keys = 64,
+        .skipkeys = 65,
         .key_separator = 48,
         .item_separator = 56,
     },

@@ -345,6 +345,7 @@ constexpr Layout cpython_3_15 = {
         .array_hook = 40,
         .parse_float = 48,
         .parse_int = 56,
+        .strict = 16,
         .parse_constant = 64,
     },
     .json_encoder = {
@@ -353,6 +354,8 @@ constexpr Layout cpython_3_15 = {
         .defaultfn = 24,
         .encoder = 32,
         .indent = 40,
+        .sort_keys = 64,
+        .skipkeys = 65,
         .key_separator = 48,
         .item_separator = 56,
     },

@@ -28,15 +28,15 @@ ArrayItems array_items(const ObjectReader& object) {
     return object.heap().array_items(object.pointer(object.layout().array.ob_descr));
 }
 
-std::uint64_t array_bytes(const ObjectReader& object) {
+std::uint64_t array_module_bytes(const ObjectReader& object) {
     return object.integer<std::uint64_t>(object.layout().array.allocated) * array_items(object).size;
 }
 
-std::uint64_t array_size(const ObjectReader& object) { return object.type().basicsize + array_bytes(object); }
+std::uint64_t array_size(const ObjectReader& object) { return object.type().basicsize + array_module_bytes(object); }
 
 void array_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const Address items = object.pointer(object.layout().array.ob_item);
-    if (!items.is_null()) visit.visit(items, array_bytes(object), true);
+    if (!items.is_null()) visit.visit(items, array_module_bytes(object), true);
 }
 
 ShortValue array_describe(const ObjectReader& object, std::size_t) {
@@ -49,7 +49,7 @@ ShortValue array_describe(const ObjectReader& object, std::size_t) {
 
 constexpr const char* memoryview_names[] = {"memoryview"};
 constexpr const char* managed_buffer_names[] = {"managedbuffer"};
-constexpr const char* array_names[] = {"array.array"};
+constexpr const char* array_module_names[] = {"array.array"};
 
 }  // namespace
 
@@ -59,7 +59,7 @@ const ObjectKind managed_buffer_kind = {.name = "managedbuffer",
                                         .type_names = managed_buffer_names,
                                         .visit_references = managed_buffer_references};
 const ObjectKind array_kind = {.name = "array",
-                               .type_names = array_names,
+                               .type_names = array_module_names,
                                .size = array_size,
                                .visit_buffers = array_buffers,
                                .describe = array_describe};

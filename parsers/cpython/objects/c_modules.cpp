@@ -10,7 +10,7 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint64_t sane = std::uint64_t{1} << 40;
+constexpr std::uint64_t largest_combination = std::uint64_t{1} << 40;
 
 std::uint64_t tuple_length(const ObjectReader& object, LayoutOffset field) {
     const Address tuple = object.pointer(field);
@@ -18,9 +18,9 @@ std::uint64_t tuple_length(const ObjectReader& object, LayoutOffset field) {
     return static_cast<std::uint64_t>(std::clamp<std::int64_t>(n, 0, 1 << 30));
 }
 
-std::uint64_t count_of(const ObjectReader& object, LayoutOffset field) {
+std::uint64_t combination_count(const ObjectReader& object, LayoutOffset field) {
     const auto n = object.integer<std::int64_t>(field);
-    return n > 0 && n < static_cast<std::int64_t>(sane) ? static_cast<std::uint64_t>(n) : 0;
+    return n > 0 && n < static_cast<std::int64_t>(largest_combination) ? static_cast<std::uint64_t>(n) : 0;
 }
 
 void buffer(const ObjectReader& object, LayoutOffset field, std::uint64_t bytes, BufferVisitor& visit) {
@@ -38,7 +38,7 @@ std::uint64_t format_codes(const ObjectReader& object) {
     return n;
 }
 
-std::uint64_t struct_size(const ObjectReader& object) {
+std::uint64_t struct_module_size(const ObjectReader& object) {
     return object.type().basicsize + *object.layout().format_code.size * (format_codes(object) + 1);
 }
 
@@ -66,11 +66,11 @@ void product_references(const ObjectReader& object, ReferenceVisitor& visit) {
 }
 
 std::uint64_t combinations_size(const ObjectReader& object) {
-    return object.type().basicsize + 8 * count_of(object, object.layout().combinations.r);
+    return object.type().basicsize + 8 * combination_count(object, object.layout().combinations.r);
 }
 
 void combinations_buffers(const ObjectReader& object, BufferVisitor& visit) {
-    buffer(object, object.layout().combinations.indices, 8 * count_of(object, object.layout().combinations.r),
+    buffer(object, object.layout().combinations.indices, 8 * combination_count(object, object.layout().combinations.r),
            visit);
 }
 
@@ -81,13 +81,13 @@ void combinations_references(const ObjectReader& object, ReferenceVisitor& visit
 
 std::uint64_t permutations_size(const ObjectReader& object) {
     const auto& l = object.layout().permutations;
-    return object.type().basicsize + 8 * tuple_length(object, l.pool) + 8 * count_of(object, l.r);
+    return object.type().basicsize + 8 * tuple_length(object, l.pool) + 8 * combination_count(object, l.r);
 }
 
 void permutations_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto& l = object.layout().permutations;
     buffer(object, l.indices, 8 * tuple_length(object, l.pool), visit);
-    buffer(object, l.cycles, 8 * count_of(object, l.r), visit);
+    buffer(object, l.cycles, 8 * combination_count(object, l.r), visit);
 }
 
 void permutations_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -100,7 +100,7 @@ constexpr std::uint8_t foreign_data = 32 | 64 | 128;
 
 std::uint64_t decimal_bytes(const ObjectReader& object) {
     const auto& l = object.layout().decimal;
-    return object.integer<std::uint8_t>(l.dec_flags) & foreign_data ? 0 : 8 * count_of(object, l.dec_alloc);
+    return object.integer<std::uint8_t>(l.dec_flags) & foreign_data ? 0 : 8 * combination_count(object, l.dec_alloc);
 }
 
 std::uint64_t decimal_size(const ObjectReader& object) {
@@ -123,7 +123,7 @@ constexpr const char* decimal_names[] = {"decimal.Decimal"};
 
 const ObjectKind struct_kind = {.name = "Struct",
                                 .type_names = struct_names,
-                                .size = struct_size,
+                                .size = struct_module_size,
                                 .visit_buffers = struct_buffers,
                                 .visit_references = struct_references};
 const ObjectKind product_kind = {.name = "product",

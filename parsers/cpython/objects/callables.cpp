@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t meth_method = 0x200;  // METH_METHOD: the function's defining class is kept as well
 
-std::string text_of(const PythonHeap& heap, Address str) { return heap.unicode_text(str, 200).value_or("?"); }
+std::string callable_text(const PythonHeap& heap, Address str) { return heap.unicode_text(str, 200).value_or("?"); }
 
 void method_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(object.layout().method.im_func), ".__func__");
@@ -59,7 +59,7 @@ ShortValue descriptor_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::name,
             fmt::format("<{} {}.{}>", object.type().name,
                         owner == no_type ? "?" : object.heap().types()[owner].name,
-                        text_of(object.heap(), object.pointer(l.d_name))),
+                        callable_text(object.heap(), object.pointer(l.d_name))),
             0};
 }
 

@@ -9,14 +9,14 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint64_t sane = std::uint64_t{1} << 40;
+constexpr std::uint64_t largest_ctypes_count = std::uint64_t{1} << 40;
 
-std::uint64_t count_of(const ObjectReader& object, LayoutOffset field) {
+std::uint64_t ctypes_count(const ObjectReader& object, LayoutOffset field) {
     const auto n = object.integer<std::int64_t>(field);
-    return n > 0 && n < static_cast<std::int64_t>(sane) ? static_cast<std::uint64_t>(n) : 0;
+    return n > 0 && n < static_cast<std::int64_t>(largest_ctypes_count) ? static_cast<std::uint64_t>(n) : 0;
 }
 
-std::uint64_t c_string_size(const ObjectReader& object, LayoutOffset field) {
+std::uint64_t ctypes_text_size(const ObjectReader& object, LayoutOffset field) {
     const auto text = object.heap().memory().read_c_string(object.pointer(field), 1 << 20);
     return text ? text->size() + 1 : 0;
 }
@@ -27,11 +27,11 @@ std::uint64_t stgdict_size(const ObjectReader& object) {
     std::uint64_t size = dict_kind.size(object);
     if (!l.stgdict.size.present()) return size;
     size += *l.stgdict.size - *l.dict.size;
-    if (!object.pointer(l.stgdict.format).is_null()) size += c_string_size(object, l.stgdict.format);
+    if (!object.pointer(l.stgdict.format).is_null()) size += ctypes_text_size(object, l.stgdict.format);
     const auto ndim = object.integer<std::int32_t>(l.stgdict.ndim);
     if (ndim > 0 && ndim < 64) size += 8 * static_cast<std::uint64_t>(ndim);
     if (!object.pointer(l.stgdict.ffi_elements).is_null())
-        size += 8 * (count_of(object, l.stgdict.length) + 1);
+        size += 8 * (ctypes_count(object, l.stgdict.length) + 1);
     return size;
 }
 
@@ -57,7 +57,7 @@ std::uint64_t ctypes_class_size(const ObjectReader& object) {
         size += heap.memory().read_c_string(format, 1 << 20).value_or("").size() + 1;
     if (!heap.pointer(info + *l.ffi_elements).is_null()) {
         const auto length = heap.integer<std::int64_t>(info + *l.length);
-        if (length >= 0 && length < static_cast<std::int64_t>(sane))
+        if (length >= 0 && length < static_cast<std::int64_t>(largest_ctypes_count))
             size += 8 * (static_cast<std::uint64_t>(length) + 1);
     }
     const auto ndim = heap.integer<std::int32_t>(info + *l.ndim);
@@ -111,7 +111,7 @@ void data_buffers(const ObjectReader& object, BufferVisitor& visit) {
     if (!l.b_value.present() || data.is_null() || data == object.at(*l.b_value) ||
         object.integer<std::int32_t>(l.b_needsfree) == 0)
         return;
-    visit.visit(data, std::max<std::uint64_t>(count_of(object, l.b_size), 1), false);
+    visit.visit(data, std::max<std::uint64_t>(ctypes_count(object, l.b_size), 1), false);
 }
 
 constexpr const char* stgdict_names[] = {"StgDict", "_ctypes.StgDict"};

@@ -59,6 +59,7 @@ constexpr VersionedField<sqlite_connection_layout> sqlite_connection_fields[] = 
     {&sqlite_connection_layout::trace_callback, ".<trace callback>", 10},
     {&sqlite_connection_layout::progress_handler, ".<progress handler>", 10},
     {&sqlite_connection_layout::authorizer, ".<authorizer>", 10},
+    {&sqlite_connection_layout::function_pinboard, ".<functions>", 10},
     {&sqlite_connection_layout::collations, ".<collations>", 10}};
 constexpr VersionedField<sqlite_cursor_layout> sqlite_cursor_fields[] = {
     {&sqlite_cursor_layout::connection, ".connection", 10},

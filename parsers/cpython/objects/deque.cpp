@@ -57,7 +57,7 @@ void buffers(const ObjectReader& object, BufferVisitor& visit) {
             visit.visit(free, *l.deque_block.size, false);
 }
 
-void references(const ObjectReader& object, ReferenceVisitor& visit) {
+void deque_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     const std::uint64_t per_block = block_items(l);
     Address block = object.pointer(l.deque.leftblock);
@@ -73,19 +73,19 @@ void references(const ObjectReader& object, ReferenceVisitor& visit) {
     }
 }
 
-ShortValue describe(const ObjectReader& object, std::size_t) {
+ShortValue deque_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::summary, fmt::format("deque of {}", length(object)), 0};
 }
 
-constexpr const char* names[] = {"collections.deque"};
+constexpr const char* deque_names[] = {"collections.deque"};
 
 }  // namespace
 
 const ObjectKind deque_kind = {.name = "deque",
-                               .type_names = names,
+                               .type_names = deque_names,
                                .size = size,
                                .visit_buffers = buffers,
-                               .visit_references = references,
-                               .describe = describe};
+                               .visit_references = deque_references,
+                               .describe = deque_describe};
 
 }  // namespace heapsift

@@ -238,6 +238,10 @@ void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().frame;
     visit.named(object.pointer(l.f_back), ".f_back");
     visit.named(object.pointer(l.f_trace), ".f_trace");
+    // Up to 3.6: the exception that was handled when the frame began to handle one of its own.
+    visit.named(object.pointer(l.f_exc_type), ".<exception type>");
+    visit.named(object.pointer(l.f_exc_value), ".<exception>");
+    visit.named(object.pointer(l.f_exc_traceback), ".<exception traceback>");
     visit.named(object.pointer(l.f_extra_locals), ".<extra locals>");
     visit.named(object.pointer(l.f_locals_cache), ".<locals cache>");
     visit.named(object.pointer(l.f_overwritten_fast_locals), ".<overwritten locals>");

@@ -7,6 +7,7 @@
 #include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
+#include "parsers/cpython/type_flags.h"
 
 namespace heapsift {
 
@@ -31,6 +32,7 @@ void lru_cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& link_layout = object.layout().lru_cache_link;
     visit.named(object.pointer(l.cache), ".<cache>");
     visit.named(object.pointer(l.func), ".__wrapped__");
+    visit.named(object.pointer(l.maxsize_object), ".<maximum>");
     visit.named(object.pointer(l.kwd_mark), ".<keyword mark>");
     visit.named(object.pointer(l.lru_list_elem_type), ".<link type>");
     visit.named(object.pointer(l.cache_info_type), ".<cache_info type>");
@@ -38,6 +40,8 @@ void lru_cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     if (!l.root_next.present() || !link_layout.next.present()) return;
     const TypeId link_type = heap.type_of(object.pointer(l.root_next));
     const bool class_reported = link_type != no_type && heap.types()[link_type].heap_type;
+    // Up to 3.6 links are tracked, and report what they hold.
+    const bool links_tracked = link_type != no_type && heap.types()[link_type].flags & have_gc_flag;
     // Follow the ring only while its links agree, so that no link is visited twice.
     Address before = object.address();
     for (Address link = object.pointer(l.root_next); link != object.address();
@@ -45,12 +49,13 @@ void lru_cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
         if (link.is_null() || heap.pointer(link + *link_layout.prev) != before ||
             heap.type_of(link) != link_type)
             return;
-        visit.named(link, ".<link>", ReferenceKind::hidden);
+        visit.named(link, ".<link>", links_tracked ? ReferenceKind::strong : ReferenceKind::hidden);
+        before = link;
+        if (links_tracked) continue;
         visit.named(heap.pointer(link + *link_layout.key), ".<link>.key", ReferenceKind::reported);
         visit.named(heap.pointer(link + *link_layout.result), ".<link>.result", ReferenceKind::reported);
         if (class_reported)
             visit.named(heap.type_address(link), ".<link>.__class__", ReferenceKind::reported);
-        before = link;
     }
 }
 
@@ -62,9 +67,12 @@ constexpr ReferenceField<partial_layout> partial_fields[] = {{&partial_layout::f
                                                              {&partial_layout::args, ".args"},
                                                              {&partial_layout::kw, ".keywords"},
                                                              {&partial_layout::dict, ".__dict__"}};
-constexpr ReferenceField<lru_cache_link_layout> lru_cache_link_fields[] = {
-    {&lru_cache_link_layout::key, ".key", ReferenceKind::hidden},
-    {&lru_cache_link_layout::result, ".result", ReferenceKind::hidden}};
+
+void lru_cache_link_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const auto kind = object.type().flags & have_gc_flag ? ReferenceKind::strong : ReferenceKind::hidden;
+    visit.named(object.pointer(object.layout().lru_cache_link.key), ".key", kind);
+    visit.named(object.pointer(object.layout().lru_cache_link.result), ".result", kind);
+}
 
 /// Up to 3.9 traverse leaves out the name. 3.13 keeps the arguments of the call ready: its first releases in
 /// an array of borrowed pointers beside a tuple of names, which is set together with the array; later ones in
@@ -88,7 +96,10 @@ void methodcaller_references(const ObjectReader& object, ReferenceVisitor& visit
 
 const ObjectKind kinds_of_functools[] = {
     fields_kind<&Layout::partial, partial_fields>("partial", partial_names),
-    fields_kind<&Layout::lru_cache_link, lru_cache_link_fields>("lru_cache link", lru_cache_link_names),
+    {.name = "lru_cache link",
+     .type_names = lru_cache_link_names,
+     .visit_references = lru_cache_link_references,
+     .struct_size = struct_size<&Layout::lru_cache_link>},
     {.name = "lru_cache",
      .type_names = lru_cache_names,
      .visit_references = lru_cache_references,

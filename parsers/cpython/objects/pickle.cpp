@@ -11,14 +11,14 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint64_t sane = std::uint64_t{1} << 40;
+constexpr std::uint64_t largest_pickle_count = std::uint64_t{1} << 40;
 
-std::uint64_t count_of(const ObjectReader& object, LayoutOffset field) {
+std::uint64_t pickle_count(const ObjectReader& object, LayoutOffset field) {
     const auto n = object.integer<std::int64_t>(field);
-    return n > 0 && n < static_cast<std::int64_t>(sane) ? static_cast<std::uint64_t>(n) : 0;
+    return n > 0 && n < static_cast<std::int64_t>(largest_pickle_count) ? static_cast<std::uint64_t>(n) : 0;
 }
 
-std::uint64_t c_string_size(const ObjectReader& object, LayoutOffset field) {
+std::uint64_t pickle_text_size(const ObjectReader& object, LayoutOffset field) {
     const auto text = object.heap().memory().read_c_string(object.pointer(field), 1 << 20);
     return text ? text->size() + 1 : 0;
 }
@@ -42,7 +42,7 @@ std::uint64_t memo_entries(const ObjectReader& object, Address memo) {
                ? 0
                : std::min(
                      object.heap().integer<std::uint64_t>(memo + *object.layout().pickler_memo.mt_allocated),
-                     sane);
+                     largest_pickle_count);
 }
 
 std::uint64_t pickler_size(const ObjectReader& object) {
@@ -67,12 +67,12 @@ void pickler_buffers(const ObjectReader& object, BufferVisitor& visit) {
 std::uint64_t unpickler_size(const ObjectReader& object) {
     const auto& l = object.layout().unpickler;
     std::uint64_t size = object.type().basicsize;
-    if (!object.pointer(l.memo).is_null()) size += 8 * count_of(object, l.memo_size);
+    if (!object.pointer(l.memo).is_null()) size += 8 * pickle_count(object, l.memo_size);
     const LayoutOffset marks = moved(object, l.marks, l.size);
-    if (!object.pointer(marks).is_null()) size += 8 * count_of(object, moved(object, l.marks_size, l.size));
+    if (!object.pointer(marks).is_null()) size += 8 * pickle_count(object, moved(object, l.marks_size, l.size));
     for (const LayoutOffset field : {l.input_line, l.encoding, l.errors}) {
         const LayoutOffset here = moved(object, field, l.size);
-        if (!object.pointer(here).is_null()) size += c_string_size(object, here);
+        if (!object.pointer(here).is_null()) size += pickle_text_size(object, here);
     }
     return size;
 }
@@ -128,7 +128,7 @@ void unpickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     field(u.buffer, ".<input>", ReferenceKind::hidden);
     const Address memo = object.pointer(u.memo);
     const std::uint64_t entries =
-        object.readable_items(memo, static_cast<std::int64_t>(count_of(object, u.memo_size)));
+        object.readable_items(memo, static_cast<std::int64_t>(pickle_count(object, u.memo_size)));
     for (std::uint64_t i = 0; i < entries; ++i)
         visit.named(object.heap().pointer(memo + 8 * i), ".<memo>", memo_kind(object));
 }

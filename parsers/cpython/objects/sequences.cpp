@@ -112,6 +112,7 @@ void hidden_field_references(const ObjectReader& object, ReferenceVisitor& visit
 void tuple_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const std::uint64_t items = *object.layout().tuple.ob_item;
     const std::uint64_t count = object.readable_items(object.at(items), object.var_size());
+    if (object.heap().is_kept_arguments(object.address())) return;  // it no longer holds what is in it
     for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.pointer_at(items + 8 * i), i);
     if (object.type().field_count > 0) hidden_field_references(object, visit);
 }

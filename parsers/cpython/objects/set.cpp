@@ -48,12 +48,12 @@ ShortValue set_describe(const ObjectReader& object, std::size_t) {
             fmt::format("set of {}", object.integer<std::uint64_t>(object.layout().set.used)), 0};
 }
 
-constexpr const char* names[] = {"set", "frozenset"};
+constexpr const char* set_names[] = {"set", "frozenset"};
 
 }  // namespace
 
 const ObjectKind set_kind = {.name = "set",
-                             .type_names = names,
+                             .type_names = set_names,
                              .size = set_size,
                              .visit_buffers = set_buffers,
                              .visit_references = set_references,

@@ -91,8 +91,8 @@ constexpr const char* stream_writer_names[] = {"_multibytecodec.MultibyteStreamW
 constexpr const char* tokenizer_names[] = {"_tokenize.TokenizerIter"};
 constexpr const char* ucd_names[] = {"unicodedata.UCD"};
 
-constexpr const char* pattern_names[] = {"re.Pattern"};
-constexpr const char* match_names[] = {"re.Match"};
+constexpr const char* pattern_names[] = {"re.Pattern", "_sre.SRE_Pattern"};
+constexpr const char* match_names[] = {"re.Match", "_sre.SRE_Match"};
 constexpr const char* json_scanner_names[] = {"_json.Scanner"};
 constexpr const char* json_encoder_names[] = {"_json.Encoder"};
 constexpr const char* csv_dialect_names[] = {"_csv.Dialect"};
@@ -100,7 +100,7 @@ constexpr const char* csv_reader_names[] = {"_csv.reader"};
 constexpr const char* csv_writer_names[] = {"_csv.writer"};
 constexpr const char* unpack_iterator_names[] = {"_struct.unpack_iterator", "unpack_iterator"};
 constexpr const char* symtable_entry_names[] = {"symtable entry"};
-constexpr const char* ast_names[] = {"ast.AST"};
+constexpr const char* ast_names[] = {"ast.AST", "_ast.AST"};
 
 constexpr VersionedField<pattern_layout> pattern_fields[] = {
     {&pattern_layout::groupindex, ".groupindex", 10},
@@ -116,7 +116,7 @@ constexpr VersionedField<json_scanner_layout> json_scanner_fields[] = {
     {&json_scanner_layout::parse_float, ".parse_float"},
     {&json_scanner_layout::parse_int, ".parse_int"},
     {&json_scanner_layout::parse_constant, ".parse_constant"},
-    {&json_scanner_layout::memo, ".<memo>"}};
+    {&json_scanner_layout::memo, ".<memo>", 9}};
 constexpr VersionedField<json_encoder_layout> json_encoder_fields[] = {
     {&json_encoder_layout::markers, ".markers"},
     {&json_encoder_layout::defaultfn, ".default"},
@@ -124,6 +124,21 @@ constexpr VersionedField<json_encoder_layout> json_encoder_fields[] = {
     {&json_encoder_layout::indent, ".indent"},
     {&json_encoder_layout::key_separator, ".key_separator"},
     {&json_encoder_layout::item_separator, ".item_separator"}};
+
+/// Up to 3.6 flags are objects.
+void json_scanner_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit_versioned_fields<&Layout::json_scanner, json_scanner_fields>(object, visit);
+    if (json_flags_are_objects(object.layout()))
+        visit.named(object.pointer(object.layout().json_scanner.strict), ".strict");
+}
+
+void json_encoder_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit_versioned_fields<&Layout::json_encoder, json_encoder_fields>(object, visit);
+    if (!json_flags_are_objects(object.layout())) return;
+    visit.named(object.pointer(object.layout().json_encoder.sort_keys), ".sort_keys");
+    visit.named(object.pointer(object.layout().json_encoder.skipkeys), ".skipkeys");
+}
+
 constexpr VersionedField<csv_dialect_layout> csv_dialect_fields[] = {
     {&csv_dialect_layout::lineterminator, ".lineterminator", 10}};
 constexpr VersionedField<csv_reader_layout> csv_reader_fields[] = {
@@ -186,8 +201,14 @@ const ObjectKind kinds_of_text_modules[] = {
     {.name = "UCD", .type_names = ucd_names},
     versioned_kind<&Layout::pattern, pattern_fields>("re.Pattern", pattern_names),
     versioned_kind<&Layout::match, match_fields>("re.Match", match_names),
-    versioned_kind<&Layout::json_scanner, json_scanner_fields>("JSON scanner", json_scanner_names),
-    versioned_kind<&Layout::json_encoder, json_encoder_fields>("JSON encoder", json_encoder_names),
+    {.name = "JSON scanner",
+     .type_names = json_scanner_names,
+     .visit_references = json_scanner_references,
+     .struct_size = struct_size<&Layout::json_scanner>},
+    {.name = "JSON encoder",
+     .type_names = json_encoder_names,
+     .visit_references = json_encoder_references,
+     .struct_size = struct_size<&Layout::json_encoder>},
     versioned_kind<&Layout::csv_dialect, csv_dialect_fields>("CSV dialect", csv_dialect_names),
     versioned_kind<&Layout::csv_reader, csv_reader_fields>("CSV reader", csv_reader_names),
     versioned_kind<&Layout::csv_writer, csv_writer_fields>("CSV writer", csv_writer_names),

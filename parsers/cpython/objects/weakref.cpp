@@ -17,7 +17,7 @@ void visit_weak(const ObjectReader& object, FieldName name, FieldName callback, 
     visit.named(object.pointer(l.wr_callback), callback);
 }
 
-void references(const ObjectReader& object, ReferenceVisitor& visit) {
+void weakref_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit_weak(object, "()", ".__callback__", visit);
 }
 
@@ -25,7 +25,7 @@ void proxy_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit_weak(object, ".<referent>", ".<callback>", visit);
 }
 
-ShortValue describe(const ObjectReader& object, std::size_t) {
+ShortValue weakref_describe(const ObjectReader& object, std::size_t) {
     const Address referent = object.pointer(object.layout().weakref.wr_object);
     const TypeId type = referent.is_null() ? no_type : object.heap().type_of(referent);
     if (type == no_type || object.heap().types().is(type, KnownType::none))
@@ -33,17 +33,17 @@ ShortValue describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::summary, "to " + object.heap().types()[type].name, 0};
 }
 
-constexpr const char* names[] = {"weakref", "weakref.ReferenceType"};
+constexpr const char* weakref_names[] = {"weakref", "weakref.ReferenceType"};
 constexpr const char* proxy_names[] = {"weakproxy", "weakcallableproxy", "weakref.ProxyType",
                                        "weakref.CallableProxyType"};
 
 }  // namespace
 
 const ObjectKind weakref_kind = {
-    .name = "weakref", .type_names = names, .visit_references = references, .describe = describe};
+    .name = "weakref", .type_names = weakref_names, .visit_references = weakref_references, .describe = weakref_describe};
 const ObjectKind weakproxy_kind = {.name = "weak proxy",
                                    .type_names = proxy_names,
                                    .visit_references = proxy_references,
-                                   .describe = describe};
+                                   .describe = weakref_describe};
 
 }  // namespace heapsift

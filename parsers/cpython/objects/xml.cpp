@@ -9,7 +9,7 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint64_t sane = std::uint64_t{1} << 40;
+constexpr std::uint64_t largest_xml_count = std::uint64_t{1} << 40;
 
 struct ElementExtra {
     Address start;
@@ -22,9 +22,9 @@ ElementExtra element_extra(const ObjectReader& object) {
     ElementExtra extra;
     extra.start = object.pointer(object.layout().element.extra);
     if (extra.start.is_null()) return extra;
-    extra.length = std::min(object.heap().integer<std::uint64_t>(extra.start + *l.length), sane);
+    extra.length = std::min(object.heap().integer<std::uint64_t>(extra.start + *l.length), largest_xml_count);
     if (object.heap().pointer(extra.start + *l.children) != extra.start + *l.inline_children)
-        extra.external = 8 * std::min(object.heap().integer<std::uint64_t>(extra.start + *l.allocated), sane);
+        extra.external = 8 * std::min(object.heap().integer<std::uint64_t>(extra.start + *l.allocated), largest_xml_count);
     return extra;
 }
 

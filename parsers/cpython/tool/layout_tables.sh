@@ -26,7 +26,7 @@ table() { # VERSION BUILD FILE...
 
 plain() { # 3.9.18 "amd64"
     minor=${1%.*}
-    table "$minor" "a plain $1 build, $2" "$versions/$1/lib/libpython$minor.so.1.0" "$versions/$1/lib/python$minor"/lib-dynload/*.so
+    table "$minor" "a plain $1 build, $2" "$versions/$1/lib/libpython$minor"*.so.1.0 "$versions/$1/lib/python$minor"/lib-dynload/*.so
 }
 
 debian() { # VERSION BUILD BUILD-ID TREE: the debug file of the interpreter itself, by its build-id, comes first
@@ -56,6 +56,9 @@ check 3.13 7e/8d5f "$trixie"
 check 3.14 ee/d130 "$forky"
 check 3.15 fa/647a "$forky"
 
+plain 3.6.15 "x86-64 Linux"
+plain 3.7.16 "x86-64 Linux"
+plain 3.8.18 "x86-64 Linux"
 plain 3.9.18 amd64
 plain 3.10.13 amd64
 debian 3.11 "Debian 12's python3.11 3.11.2-6+deb12u9, amd64" c5/61f3 ""

@@ -141,7 +141,7 @@ def build_id_of(notes):
 
 
 _HEAD = '''// Names of static types, read by tool/type_names.py from real interpreters: do not edit.
-// Builds: those whose build-ids stand below (Debian's 3.9, 3.11, 3.13, 3.14 and 3.15, and plain builds of 3.9 to 3.13, with NumPy where it was there).
+// Builds: those whose build-ids stand below (Debian's 3.9, 3.11, 3.13, 3.14 and 3.15, and plain builds of 3.6 to 3.13, with NumPy where it was there).
 
 #include "parsers/cpython/type_name_tables.h"
 
