@@ -6,8 +6,8 @@
 #     bash testdata/test.sh --checks                the same under the address and undefined-behaviour sanitizers; and how much of each
 #                                                   folder's code ran, which has a floor (tests/coverage.sh)
 #
-# The interpreters: this machine's own python3 with NumPy, and, for root, debootstrap trees of Debian 11 and of the other suite
-# (13 on 12, 12 on 13) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. It says which tree it cannot make; with CI=true that is a failure.
+# The interpreters: this machine's own python3 with NumPy, and, for root, debootstrap trees of Debian 11, of the other suite
+# (13 on 12, 12 on 13) and of testing (forky) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. It says which tree it cannot make; with CI=true that is a failure.
 # Run again, it skips what is done.
 set -euo pipefail
 preset=release real=yes
@@ -35,12 +35,13 @@ packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-pil pyt
     python3-ipython)
 not_covered=()
 
-# more_packages SUITE: tcmalloc and mimalloc, which tests/real/preloaded.py loads before malloc; and greenlet.
+# more_packages SUITE: tcmalloc and mimalloc, which tests/real/preloaded.py loads before malloc; and greenlet. Of testing, two Pythons.
 more_packages() {
     case $1 in
         bullseye) echo libtcmalloc-minimal4 python3-greenlet ;;
         bookworm) echo libtcmalloc-minimal4 libmimalloc2.0 python3-greenlet ;;
         trixie) echo libtcmalloc-minimal4t64 libmimalloc3 python3-greenlet ;;
+        forky) echo python3.14 python3.15 ;;
     esac
 }
 
@@ -73,8 +74,8 @@ get_interpreters() {
     fi
     step 2/4 interpreters "interpreters: this machine's $(/usr/bin/python3 --version), and other suites' in $HEAPSIFT_TREES"
     case $suite in
-        bookworm) make_tree bullseye; make_tree trixie ;;
-        trixie) make_tree bullseye; make_tree bookworm ;;
+        bookworm) make_tree bullseye; make_tree trixie; make_tree forky ;;
+        trixie) make_tree bullseye; make_tree bookworm; make_tree forky ;;
         *) leave_out "Debian 12 and 13: this is neither" ;;
     esac
 }
@@ -95,7 +96,12 @@ make_tree() {
     if [ ! -e "$tree" ]; then
         rm -rf --one-file-system "$tree.part"
         say "    making $tree (some 400 MiB)"
+        # A suite younger than debootstrap here has the script of the one before all.
+        local scripts=/usr/share/debootstrap/scripts
+        if [ -d $scripts ] && [ ! -e "$scripts/$1" ]; then ln -s sid "$scripts/$1"; fi
         if quietly "making the tree" debootstrap --variant=minbase --include=python3,python3-numpy,python3-pandas,libjemalloc2 "$1" "$tree.part"; then
+            # A suite that is not released yet may be past the day until which its list of packages is valid.
+            echo 'Acquire::Check-Valid-Until "false";' >"$tree.part/etc/apt/apt.conf.d/10heapsift"
             mv "$tree.part" "$tree"
         fi
     else

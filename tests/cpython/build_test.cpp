@@ -133,9 +133,9 @@ TEST_CASE("build: a header says whether its object is tracked, and its finalizer
 
 TEST_CASE("build: the versions that can be read", "[cpython][build]") {
     CHECK(is_supported({3, 6, 0}));
-    CHECK(is_supported({3, 13, 99}));
+    CHECK(is_supported({3, 15, 99}));
     CHECK_FALSE(is_supported({3, 5, 10}));
-    CHECK_FALSE(is_supported({3, 14, 0}));
+    CHECK_FALSE(is_supported({3, 16, 0}));
     CHECK_FALSE(is_supported({2, 9, 0}));
     CHECK(PythonVersion::from_hex(0x030d01f0).text() == "3.13.1");
     CHECK(PythonVersion::from_hex(0x030d00c2).text() == "3.13.0rc2");

@@ -40,6 +40,8 @@ void fill_frame(PythonHeapBuilder& heap, Address frame, Address code, const std:
     const auto& l = heap.layout().interpreter_frame;
     heap.set(frame, l.f_executable, code);
     heap.set(frame, l.stacktop, stacktop);
+    if (l.stackpointer.present() && stacktop >= 0)
+        heap.set(frame, l.stackpointer, frame + *l.localsplus + 8 * static_cast<std::uint64_t>(stacktop));
     for (std::size_t i = 0; i < slots.size(); ++i) heap.put(frame + *l.localsplus + 8 * i, slots[i]);
 }
 
@@ -71,7 +73,25 @@ TEST_CASE("frame: one that outlived its call holds locals by name, and what is o
     CHECK(size_of(heap, frame) ==
           *layout->frame.f_frame_data + *layout->interpreter_frame.localsplus + 8 * 4);
     heap.set(data, layout->interpreter_frame.stacktop, std::int32_t{1 << 30});
+    heap.set(data, layout->interpreter_frame.stackpointer, data + (std::uint64_t{1} << 40));
     CHECK(all_references(heap, frame).count <= 2 + 4);
+}
+
+TEST_CASE("frame: since 3.14 its words have tags: counted, not counted, a number", "[cpython][frame]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    if (!layout->interpreter_frame.stackpointer.present()) return;
+    const Address code = make_code(heap, {"x", "y", "z"});
+    const Address x = heap.list({});
+    const Address frame = heap.object("frame", 5);
+    const Address data = frame + *layout->frame.f_frame_data;
+    heap.set(frame, layout->frame.f_frame, data);
+    const Address number(41 << 2 | 3), none(1);
+    fill_frame(heap, data, code + 1, {x, x + 1, none, number}, 4);
+    heap.set(data, layout->interpreter_frame.owner, std::uint8_t{2});
+    CHECK(references(heap, frame) == std::vector<Seen>{{code, ".f_code", ReferenceKind::reported},
+                                                       {x, ".f_locals['x']", strong},
+                                                       {x, ".f_locals['y']", ReferenceKind::reported}});
 }
 
 TEST_CASE("frame: one that runs leaves its locals to the thread's stack", "[cpython][frame]") {
@@ -145,7 +165,9 @@ TEST_CASE("generator: suspended, it holds the locals of its frame", "[cpython][g
         return;
     }
     fill_frame(heap, generator + *l.gi_iframe, code, {x}, 1);
-    heap.set(generator, l.gi_frame_state, std::int8_t{-1});
+    // Suspended: before 3.15 below 0.
+    const bool counts_up = since(15).contain(layout->version);
+    heap.set(generator, l.gi_frame_state, static_cast<std::int8_t>(counts_up ? 1 : -1));
     CHECK(reference(heap, generator, ".gi_frame.f_locals['x']") ==
           Seen{x, ".gi_frame.f_locals['x']", strong});
     CHECK(size_of(heap, generator) == *l.gi_iframe + *layout->interpreter_frame.localsplus + 8 * 3);
@@ -202,7 +224,8 @@ TEST_CASE("generator: once it has returned, what its frame held is stale", "[cpy
     const Address generator = heap.object("generator", 3);
     const Address x = heap.integer(1);
     fill_frame(heap, generator + *l.gi_iframe, make_code(heap, {"x"}), {x}, 1);
-    heap.set(generator, l.gi_frame_state, std::int8_t{4});  // FRAME_CLEARED
+    const bool counts_up = since(15).contain(layout->version);
+    heap.set(generator, l.gi_frame_state, static_cast<std::int8_t>(counts_up ? 5 : 4));  // FRAME_CLEARED
     const auto held = referents(heap, generator);
     CHECK(std::count(held.begin(), held.end(), x) == 0);
 }

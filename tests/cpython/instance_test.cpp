@@ -168,11 +168,12 @@ TEST_CASE("instance: a subclass of tuple has its __dict__ behind the items", "[c
     const Address object = heap.object(type, 3);
     const Address item = heap.integer(3);
     const Address dict = heap.dict({});
-    heap.put(object + 24, item);
-    heap.put(object + 24 + 3 * 8, dict);
+    const std::uint64_t items = *layout->tuple.ob_item;
+    heap.put(object + items, item);
+    heap.put(object + items + 3 * 8, dict);
     CHECK(reference(heap, object, "[0]").target == item);
     CHECK(reference(heap, object, ".__dict__").target == dict);
-    CHECK(size_of(heap, object) == 24 + 8 + 3 * 8);
+    CHECK(size_of(heap, object) == items + 8 + 3 * 8);
     heap.put(object + *layout->var_object.ob_size, std::int64_t{1} << 60);
     ask_everything(heap, object);
 }

@@ -94,6 +94,7 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
     const Layout& l = layout();
     TypeOptions o;
     auto gc = [&](LayoutOffset size, bool own_sizeof = false) {
+        if (!size.present()) throw std::invalid_argument(name + " is not in this version");
         o.basicsize = *size;
         o.flags = have_gc_flag;
         o.own_sizeof = own_sizeof;

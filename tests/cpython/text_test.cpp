@@ -224,15 +224,22 @@ TEST_CASE("bytearray: what it has allocated counts, what it shows may begin furt
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address at = heap.object("bytearray");
-    CHECK(size_of(heap, at) == 56);
+    const bool has_bytes = layout->bytearray.ob_bytes_object.present();  // since 3.15
+    const std::uint64_t header = has_bytes ? 64 : 56;
+    CHECK(size_of(heap, at) == header);
     CHECK(buffers(heap, at).empty());
-    const Address data = heap.allocate(10);
+    const Address bytes = heap.bytes("0123456789");
+    const Address data = has_bytes ? bytes + *layout->bytes.ob_sval : heap.allocate(10);
     for (int i = 0; i < 6; ++i) heap.put(data + static_cast<std::uint64_t>(i), static_cast<char>('a' + i));
     heap.put(at + *layout->var_object.ob_size, std::int64_t{4});
     heap.set(at, layout->bytearray.ob_alloc, std::uint64_t{10});
     heap.set(at, layout->bytearray.ob_bytes, data);
     heap.set(at, layout->bytearray.ob_start, data + 2);  // after del b[:2]
-    CHECK(size_of(heap, at) == 66);
-    CHECK(buffers(heap, at) == std::vector<SeenBuffer>{{data, 10, false}});
+    heap.set(at, layout->bytearray.ob_bytes_object, bytes);
+    CHECK(size_of(heap, at) == header + 10 + (has_bytes ? *layout->bytes.ob_sval + 1 : 0));
+    if (has_bytes)
+        CHECK(reference(heap, at, ".<bytes>") == Seen{bytes, ".<bytes>", ReferenceKind::hidden});
+    else
+        CHECK(buffers(heap, at) == std::vector<SeenBuffer>{{data, 10, false}});
     CHECK(text_of(heap, at) == "bytearray(b'cdef')");
 }

@@ -346,6 +346,7 @@ TEST_CASE("frame slots: variables by name, cells as such, in order of their plac
     CHECK(slots_of(heap, read) == expected);
     if (frames.interpreter()) {
         heap.set(frame, layout->interpreter_frame.stacktop, std::int32_t{4});
+        heap.set(frame, layout->interpreter_frame.stackpointer, frames.slots(frame) + 32);
     } else {
         heap.set(frame, layout->frame.f_stacktop, frames.slots(frame) + 32);
         heap.set(frame, layout->frame.f_stackdepth, std::int32_t{1});
@@ -363,7 +364,8 @@ TEST_CASE("generator frame: where it is suspended; none once it has finished", "
     const Address generator = heap.object("generator", frames.interpreter() ? 16 : 0);
     if (frames.interpreter()) {
         frames.fill(generator + *l.gi_iframe, code, -2, 1);
-        heap.set(generator, l.gi_frame_state, std::int8_t{-1});
+        const bool counts_up = since(15).contain(layout->version);
+        heap.set(generator, l.gi_frame_state, static_cast<std::int8_t>(counts_up ? 1 : -1));
     } else {
         heap.set(generator, l.gi_frame, frames.make(code, -2));
     }
@@ -372,7 +374,8 @@ TEST_CASE("generator frame: where it is suspended; none once it has finished", "
     CHECK(frame->name == "produce");
     CHECK(frame->line == 10);  // not started
     if (frames.interpreter())
-        heap.set(generator, l.gi_frame_state, std::int8_t{1});
+        heap.set(generator, l.gi_frame_state,
+                 static_cast<std::int8_t>(since(15).contain(layout->version) ? 5 : 1));
     else
         heap.set(generator, l.gi_frame, Address());
     CHECK_FALSE(generator_frame(heap.heap(), generator));

@@ -84,10 +84,12 @@ TEST_CASE("module: its namespace, its name, and the objects in its state", "[cpy
     heap.put(state, error);
     heap.put(state + 8, std::uint64_t{12345});  // a number among the pointers
     heap.set(definition, layout->module_def.m_size, std::int64_t{24});
+    heap.set(module, l.md_state_size, std::int64_t{24});
     heap.set(module, l.md_def, definition);
     heap.set(module, l.md_state, state);
     CHECK(reference(heap, module, ".<module state>") == Seen{error, ".<module state>", ReferenceKind::guess});
     heap.set(definition, layout->module_def.m_size, std::int64_t{1} << 60);
+    heap.set(module, l.md_state_size, std::int64_t{1} << 60);
     CHECK(reference(heap, module, ".<module state>").target.is_null());
 }
 

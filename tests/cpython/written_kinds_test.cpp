@@ -266,6 +266,7 @@ TEST_CASE("module: the words of its state are guesses, and without any it is exa
     const Address module = heap.object("module"), held = heap.str("held");
     CHECK(exact(module));
     heap.set(definition, layout->module_def.m_size, std::int64_t{32});
+    heap.set(module, layout->module.md_state_size, std::int64_t{32});
     heap.set(module, layout->module.md_def, definition);
     heap.set(module, layout->module.md_state, state);
     heap.put(state + 8, std::uint64_t{12345});
@@ -275,6 +276,7 @@ TEST_CASE("module: the words of its state are guesses, and without any it is exa
     CHECK(reference(heap, module, ".<module state>") == Seen{held, ".<module state>", ReferenceKind::guess});
     for (const std::int64_t lie : {std::int64_t{-8}, std::int64_t{1} << 20, std::int64_t{1} << 62}) {
         heap.set(definition, layout->module_def.m_size, lie);
+        heap.set(module, layout->module.md_state_size, lie);
         ask_everything(heap, module);
     }
 }
