@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::int32_t member_object = 6;            // T_OBJECT, structmember.h
 constexpr std::int32_t member_object_ex = 16;        // T_OBJECT_EX
+// _Py_AFTER_ITEMS (3.15, descrobject.h): the offset is counted as if the object had no items.
+constexpr std::int32_t after_items = 16;
 constexpr std::uint64_t managed_dict_offset = 24;    // before the object
 constexpr std::uint64_t managed_values_offset = 32;  // before the object, 3.11
 
@@ -40,6 +42,13 @@ Address inline_values(const ObjectReader& object) {
     return object.at(object.type().basicsize);
 }
 
+/// Bytes of the items of a variable-sized object.
+std::uint64_t items_size(const ObjectReader& object) {
+    const std::int64_t count = object.type().itemsize > 0 ? object.var_size() : 0;
+    if (count <= 0 || count > (std::int64_t{1} << 40)) return 0;
+    return round8(static_cast<std::uint64_t>(object.type().itemsize) * static_cast<std::uint64_t>(count));
+}
+
 void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
     const auto& def = object.layout().member_def;
@@ -51,8 +60,10 @@ void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
             for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
                 const Address member = members + i * *def.size;
                 const auto type = heap.integer<std::int32_t>(member + *def.type);
-                const auto offset = heap.integer<std::int64_t>(member + *def.offset);
-                if ((type != member_object && type != member_object_ex) || offset < 16 || offset > (1 << 24))
+                auto offset = heap.integer<std::int64_t>(member + *def.offset);
+                if (heap.integer<std::int32_t>(member + *def.flags) & after_items)
+                    offset += static_cast<std::int64_t>(items_size(object));
+                if ((type != member_object && type != member_object_ex) || offset < 16 || offset > (std::int64_t{1} << 44))
                     continue;
                 const Address target = heap.pointer(object.at(static_cast<std::uint64_t>(offset)));
                 if (!target.is_null())

@@ -329,7 +329,7 @@ def clean_up(data):
 def leak_at_exit():
     for i in range(4000):
         atexit.register(clean_up, text(i))
-    return {"kind": "atexit", "bytes": 4000 * 4000, "words": ["atexit callbacks", "atexit.unregister"]}
+    return {"kind": "atexit", "bytes": 4000 * 4000, "words": ["callbacks that atexit calls", "atexit.unregister"]}
 
 
 def make_handler(data):

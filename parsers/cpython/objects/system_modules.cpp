@@ -31,7 +31,7 @@ void profiler_entries(const ObjectReader& object, Address root, ReferenceVisitor
 void profiler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     visit.named(object.pointer(l.profiler.timer), ".<timer>", reported_since(object, 13));
-    visit.named(object.pointer(l.profiler.missing), ".<missing>", ReferenceKind::hidden);
+    visit.named(object.pointer(l.profiler.missing), ".<missing>", reported_since(object, 15));
     if (l.profiler_entry.user_object.present())
         profiler_entries(object, object.pointer(l.profiler.entries), visit);
 }

@@ -177,6 +177,7 @@ const ObjectKind bytearray_kind = {.name = "bytearray",
                                    .visit_buffers = bytearray_buffers,
                                    .visit_references = bytearray_references,
                                    .describe = bytearray_describe,
-                                   .reads = bytearray_reads};
+                                   .reads = bytearray_reads,
+                                   .size_counts_others = true};  // since 3.15
 
 }  // namespace heapsift
