@@ -60,7 +60,7 @@ CollectorFacts CoreHeap::collector_facts(ObjectId object) const {
     const Layout& layout = heap_->python.layout;
     const bool has_header = access().is_gc(address, type);
     const std::uint32_t header = has_header ? *layout.gc_head.size : 0;
-    const std::uint64_t count = header + *layout.object.ob_refcnt;
+    const std::uint32_t count = header + *layout.object.ob_refcnt;
     const AddressSpace::Window fields(core().memory(), address - header,
                                       count + std::uint64_t{sizeof(std::int64_t)});
     CollectorFacts facts;
