@@ -43,7 +43,8 @@ const char* state_of(const Describing& of, const Fields& fields) {
     const LayoutOffset before = fields.cancel_message.present() ? fields.cancel_message : fields.source_tb;
     if (!before.present()) return nullptr;
     std::uint64_t at = *before + 8;
-    if (fields.cancelled.present() && *fields.cancelled == at) at += 8;
+    for (const LayoutOffset between : {fields.cancelled, fields.awaited_by})
+        if (between.present() && *between == at) at += 8;
     const auto state = of.heap().integer<std::uint32_t>(of.object.at(at));
     return state < std::size(states) ? states[state] : nullptr;
 }

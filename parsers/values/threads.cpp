@@ -97,7 +97,8 @@ bool flag_of(const Describing& of, Address holder, std::string_view name) {
 
 /// Nothing up to 3.12, or where the handle does not read.
 std::optional<std::int32_t> handle_state(const Describing& of, std::uint64_t ident) {
-    const auto handle = object_at(of.heap(), stored_attribute(of.object, "_handle"));
+    auto handle = object_at(of.heap(), stored_attribute(of.object, "_handle"));
+    if (!handle) handle = object_at(of.heap(), stored_attribute(of.object, "_os_thread_handle"));  // since 3.14
     if (!handle || handle->type().python_class) return std::nullopt;
     const Address fields = of.heap().pointer(handle->at(*of.object.layout().object.size));
     for (std::uint64_t at = machine_word; at < most_of_handle; at += machine_word) {
