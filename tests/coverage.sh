@@ -18,7 +18,7 @@ parsers/base 97
 parsers/elf 92
 parsers/dwarf 92
 parsers/memory 93
-parsers/cpython 89
+parsers/cpython 87
 parsers/numpy 95
 parsers/emulation 85
 parsers/index 92

@@ -19,17 +19,20 @@ public:
         if (!field.present()) return absent;
         if (const std::uint32_t at = *field.byte & ~3U; at != at_) {
             at_ = at;
-            word_ = object_.read<std::uint32_t>(at);
+            const auto word = object_.read<std::uint32_t>(at);
+            is_there_ = word.has_value();
+            word_ = word.value_or(0);
         }
-        if (!word_) return absent;
+        if (!is_there_) return absent;
         const unsigned first = (*field.byte & 3U) * 8U + field.bit;
-        return (*word_ >> first) & ((1U << field.width) - 1U);
+        return (word_ >> first) & ((1U << field.width) - 1U);
     }
 
 private:
     const AddressSpace::Window& object_;
     std::uint32_t at_ = 0xffffffff;
-    std::optional<std::uint32_t> word_;
+    std::uint32_t word_ = 0;
+    bool is_there_ = false;
 };
 
 void append_utf8(std::string& out, std::uint32_t c) {

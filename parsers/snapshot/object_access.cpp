@@ -537,7 +537,7 @@ bool ObjectAccess::in_free_list(Address block, std::uint64_t size) const {
     if (holds_dead_object(block, size)) return true;
     const std::uint64_t marks = allocations_->debug_hooks() ? 16 : 0;
     const auto keys = heap_->dict_keys(block + marks);
-    return keys && is_count_of_unused_table(heap_->layout(), keys->keys_refcount) && keys->keys_size <= size;
+    return keys && is_unused_table(heap_->layout(), *keys) && keys->keys_size <= size;
 }
 
 }  // namespace heapsift

@@ -40,9 +40,14 @@ inline bool is_immortal_count(const Layout& layout, std::uint64_t count) {
            static_cast<std::int32_t>(static_cast<std::uint32_t>(count)) < 0;
 }
 
-/// Whether it is the count of a dict's table that is kept for reuse: 0, or since 3.14 the address of the next one.
-inline bool is_count_of_unused_table(const Layout& layout, std::int64_t count) {
-    return count == 0 || (since(14).contain(layout.version) && count > 0xffffffff);
+/// Whether what reads as a dict's table is one that is kept for reuse: its count is 0, or since 3.14 the address of
+/// the next one. (Of those only tables of the smallest size are kept, for keys that are str: dictobject.c, free_keys_object.
+/// Any pointer is such an address.)
+inline bool is_unused_table(const Layout& layout, const DictFacts& table) {
+    constexpr std::uint64_t smallest = 5;  // entries, of 8 places
+    if (table.keys_refcount == 0) return true;
+    return since(14).contain(layout.version) && table.keys_refcount > 0xffffffff && table.unicode_keys &&
+           table.capacity == smallest;
 }
 
 /// Whether a dict's table with this count is never freed (3.14, dictobject.c: _Py_DICT_IMMORTAL_INITIAL_REFCNT).
