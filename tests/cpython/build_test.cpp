@@ -11,6 +11,8 @@
 #include "tests/catch.h"
 #include "tests/cpython/python_heap_builder.h"
 
+#include <limits>
+
 using namespace heapsift;
 
 namespace {
@@ -139,4 +141,36 @@ TEST_CASE("build: the versions that can be read", "[cpython][build]") {
     CHECK_FALSE(is_supported({2, 9, 0}));
     CHECK(PythonVersion::from_hex(0x030d01f0).text() == "3.13.1");
     CHECK(PythonVersion::from_hex(0x030d00c2).text() == "3.13.0rc2");
+}
+
+TEST_CASE("build: since 3.14 a count is half a word, and the rest tells what is none", "[cpython][build]") {
+    for (const Layout* layout : all_layouts()) {
+        const bool half = since(14).contain(layout->version);
+        CHECK(count_in_word(*layout, 7) == 7);
+        // A static object's flags, and the address of the next block on a free list.
+        CHECK(count_in_word(*layout, 0x0005'0000'c000'0000) == (half ? 0xc0000000 : 0x0005'0000'c000'0000));
+        CHECK(count_in_word(*layout, 0x7f12'3456'7890) == (half ? 0 : 0x7f12'3456'7890));
+        CHECK(is_immortal_table_count(*layout, std::numeric_limits<std::int64_t>::min()) == half);
+        CHECK_FALSE(is_immortal_table_count(*layout, 1));
+    }
+}
+
+TEST_CASE("build: a table that is kept for reuse has no count, or the next one's address and eight places",
+          "[cpython][build]") {
+    for (const Layout* layout : all_layouts()) {
+        const bool links = since(14).contain(layout->version);
+        DictFacts table;
+        table.capacity = 5;
+        table.unicode_keys = true;
+        CHECK(is_unused_table(*layout, table));
+        table.keys_refcount = 1;
+        CHECK_FALSE(is_unused_table(*layout, table));
+        table.keys_refcount = 0x7f1234567890;
+        CHECK(is_unused_table(*layout, table) == links);
+        table.capacity = 0;  // a pointer and zeros in a block of C code
+        CHECK_FALSE(is_unused_table(*layout, table));
+        table.capacity = 5;
+        table.unicode_keys = false;
+        CHECK_FALSE(is_unused_table(*layout, table));
+    }
 }
