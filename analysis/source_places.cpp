@@ -59,7 +59,10 @@ SourcePlace place_of_code(const PythonHeap& heap, Address code) {
 SourcePlace place_of_function(const PythonHeap& heap, Address function) {
     const auto& l = heap.layout().function;
     if (!heap.types().is(heap.type_of(function), KnownType::function)) return {};
-    SourcePlace place = place_of_code(heap, field(heap, function, l.func_code));
+    const Address code = field(heap, function, l.func_code);
+    SourcePlace place = place_of_code(heap, code);
+    // functools.wraps gives a function the name of another one; since 3.11 its code has its own.
+    if (!text(heap, field(heap, code, heap.layout().code.co_qualname)).empty()) return place;
     if (std::string name = text(heap, field(heap, function, l.func_qualname)); !name.empty())
         place.function = std::move(name);
     return place;
