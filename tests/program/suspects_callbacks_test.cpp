@@ -28,6 +28,23 @@ TEST_CASE("suspects: closures are named with the variable by which each keeps mo
     CHECK_FALSE(suspected.of(callbacks).general);
 }
 
+TEST_CASE("suspects: a closure that functools.wraps called by another name is called by its code's",
+          "[program][suspects]") {
+    ProgramHeap program;
+    std::vector<Address> functions;
+    for (int i = 0; i < 20; ++i) {
+        const Address function =
+            program.function("audit.<locals>.keeper", {{"last", program.cell(payload(program))}});
+        program.heap.set(function, program.heap.layout().function.func_qualname, program.heap.str("view"));
+        functions.push_back(function);
+    }
+    const Address wrapped = program.list(functions);
+    program.module("app", "/srv/app/app.py", {{"WRAPPED", wrapped}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(wrapped) == "closures");
+    CHECK(suspected.words_of(wrapped).starts_with("closures of audit.<locals>.keeper(), app.py:10; each"));
+}
+
 TEST_CASE("suspects: what all closures share is not said to be each one's", "[program][suspects]") {
     ProgramHeap program;
     const Address shared = program.cell(payload(program));
