@@ -1,6 +1,6 @@
 """Programs that leak as users of well-known packages make them leak, and healthy ones: for the suspects.
 
-    library_leaks.py leak_NAME|healthy_NAME     a function below; the first word of NAME is the package
+    library_leaks.py leak_NAME|healthy_NAME     a function below, or in library_leaks_science.py; the first word of NAME is the package
 
 Servers are asked over the loopback by a client of this process. Each case plants between 10 and 60 MB, writes truth.json in the current
 directory and waits for its core: "kind", the cause that must be told; "bytes", what it planted, by its own count; "holder", what the expression
@@ -8,23 +8,15 @@ must contain; "fix", a word of the fix; "says", words of the sentence and the ca
 """
 
 import asyncio
-import ctypes
-import os
-import re
 import sys
-import tempfile
 import threading
 import time
 import urllib.request
 
-import packages
+import library_leaks_science
 import standstill
+from library_leaks_common import allocated, text
 from library_leaks_store import REPLIES
-
-
-def text(number, length):
-    """A str that nobody else has."""
-    return ("%09d" % number * (length // 9 + 1))[:length]
 
 
 def finish(truth):
@@ -34,22 +26,6 @@ def finish(truth):
 def ask(port, path):
     with urllib.request.urlopen("http://127.0.0.1:%d%s" % (port, path), timeout=30) as reply:
         return reply.read()
-
-
-def allocated():
-    """Bytes in blocks of malloc and of Python's own allocator, by their own count: the second prints it on standard error."""
-    libc = ctypes.CDLL(None)
-    libc.mallinfo2.restype = packages.Mallinfo
-    by_malloc = packages.malloc_in_use(libc)
-    with tempfile.TemporaryFile() as file:
-        said = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        sys._debugmallocstats()
-        os.dup2(said, 2)
-        os.close(said)
-        file.seek(0)
-        text_of_all = file.read()
-    return by_malloc + int(re.search(rb"# bytes in allocated blocks *= *([0-9,]+)", text_of_all).group(1).replace(b",", b""))
 
 
 # --- Django
@@ -397,72 +373,6 @@ def healthy_aiohttp():
     asyncio.run(run())
 
 
-# --- matplotlib
-
-def draw_report(number):
-    import numpy
-    from matplotlib import pyplot
-    figure, axes = pyplot.subplots()
-    axes.plot(numpy.cumsum(numpy.random.default_rng(number).random(20_000)))
-    figure.savefig("report.png")
-    return figure
-
-
-def leak_matplotlib():
-    import matplotlib
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-    pyplot.close(draw_report(0))
-    before = allocated()
-    for number in range(10):
-        draw_report(number)
-    return {"kind": "library", "bytes": allocated() - before, "holder": "Gcf.figs", "fix": "plt.close", "used_in": "draw_report"}
-
-
-# --- scikit-learn
-
-trained = []
-
-
-def try_settings(numbers):
-    import numpy
-    from sklearn.neighbors import KNeighborsRegressor
-    for number in numbers:
-        samples = numpy.random.default_rng(number).random((20_000, 10))
-        model = KNeighborsRegressor(n_neighbors=1 + number, algorithm="brute").fit(samples, samples[:, 0].copy())
-        trained.append((number, model))
-
-
-def leak_sklearn():
-    """Models of neighbours keep the samples that they were fitted to."""
-    try_settings(range(12))
-    return {"kind": "module-container", "bytes": 12 * (20_000 * 10 + 20_000) * 8, "holder": "trained", "fix": "bound", "used_in": "try_settings"}
-
-
-class Experiments:
-    def __init__(self):
-        self.results = {}
-
-    def run(self, name, samples, targets):
-        from sklearn.ensemble import RandomForestRegressor
-        from sklearn.model_selection import cross_validate
-        self.results[name] = cross_validate(RandomForestRegressor(n_estimators=4, random_state=1), samples, targets, cv=3, return_estimator=True)
-
-
-experiments = Experiments()
-
-
-def leak_sklearn_forests():
-    """Results of a cross-validation, with the forests: nodes of trees in memory of C."""
-    import numpy
-    samples = numpy.random.default_rng(1).random((6000, 3))
-    for depth in range(6):
-        experiments.run("depth %d" % depth, samples, samples[:, depth % 3] + numpy.random.default_rng(depth).random(6000))
-    trees = [tree.tree_ for result in experiments.results.values() for forest in result["estimator"] for tree in forest.estimators_]
-    planted = sum(tree.capacity * 56 + tree.capacity * 8 for tree in trees)
-    return {"kind": "container", "bytes": planted, "holder": "experiments.results", "fix": "bound", "used_in": "Experiments.run"}
-
-
 # --- gevent
 
 subscribers = []
@@ -633,7 +543,7 @@ def leak_ipython():
 
 
 def main():
-    finish(globals()[sys.argv[1]]())
+    finish((globals().get(sys.argv[1]) or getattr(library_leaks_science, sys.argv[1]))())
 
 
 if __name__ == "__main__":

@@ -22,15 +22,18 @@ from asked import AskedCore, BadAnswer
 
 PACKAGES = {"django": "django", "sqlalchemy": "sqlalchemy", "flask": "flask", "aiohttp": "aiohttp", "matplotlib": "matplotlib", "sklearn": "sklearn",
             "gevent": "gevent", "lxml": "lxml.etree", "twisted": "twisted.internet", "ipython": "IPython"}
-_PROGRAM = os.path.join(cores.PROGRAMS, "library_leaks.py")
-_FILES = ("library_leaks.py", "library_leaks_store.py", "packages.py", "in_use.py", "standstill.py")
+_PROGRAMS = ("library_leaks.py", "library_leaks_science.py")  # with the cases
+_FILES = _PROGRAMS + ("library_leaks_common.py", "library_leaks_store.py", "packages.py", "in_use.py", "standstill.py")
 _BYTES = 0.10
 _BY_GCORE = ("leak_flask", "leak_lxml")  # the same answer, of another kind of core
 
 
 def all_cases():
-    with open(_PROGRAM, encoding="utf-8") as file:
-        return re.findall(r"^def ((?:leak|healthy)_\w+)\(\)", file.read(), re.M)
+    cases = []
+    for program in _PROGRAMS:
+        with open(os.path.join(cores.PROGRAMS, program), encoding="utf-8") as file:
+            cases += re.findall(r"^def ((?:leak|healthy)_\w+)\(\)", file.read(), re.M)
+    return cases
 
 
 def package_of(case):
