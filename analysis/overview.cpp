@@ -10,6 +10,7 @@
 #include "analysis/holding/retained.h"
 #include "analysis/kept_types.h"
 #include "analysis/tensor_storages.h"
+#include "analysis/untouched.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
@@ -65,13 +66,13 @@ OverviewHeadline choose_headline(const std::vector<MemoryRow>& memory, std::uint
 
 bool holder_is_headline(const OverviewResult& result) {
     if (result.holders.empty()) return false;
-    const std::uint64_t bytes = result.holders.front().retained;
+    const std::uint64_t bytes = result.holders.front().in_use();
     return share(bytes, result.in_use_bytes) >= holder_of_all ||
            share(bytes, result.object_memory) >= holder_of_objects;
 }
 
 bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen) {
-    const std::uint64_t largest = result.holders.empty() ? 0 : result.holders.front().retained;
+    const std::uint64_t largest = result.holders.empty() ? 0 : result.holders.front().in_use();
     return unseen >= largest / 2 && (share(unseen, result.in_use_bytes) >= holder_of_all ||
                                      share(unseen, result.object_memory) >= holder_of_objects);
 }
@@ -242,6 +243,17 @@ void find_garbage(Work& work, OverviewResult& result) {
         result.garbage_list_remark = reason_words(columns, collectors, *found.garbage_list, false);
 }
 
+/// Largest first of what is in use: an array that was never written to explains nothing of it.
+void rank_by_use(const HeapReader& heap, const RetainedLookup& retained, std::vector<TopHolder>& holders) {
+    const UntouchedBuffers untouched(heap);
+    if (untouched.empty()) return;
+    for (TopHolder& holder : holders)
+        if (!holder.joint)
+            holder.untouched = std::min(untouched.below(retained, holder.node), holder.retained);
+    std::stable_sort(holders.begin(), holders.end(),
+                     [](const TopHolder& a, const TopHolder& b) { return a.in_use() > b.in_use(); });
+}
+
 std::uint64_t bytes_of(const OverviewResult& result, std::string_view region) {
     for (const MemoryRow& row : result.memory)
         if (row.name == region) return row.bytes;
@@ -252,7 +264,7 @@ std::uint64_t bytes_of(const OverviewResult& result, std::string_view region) {
 void find_native_culprit(const HeapReader& heap, OverviewResult& result) {
     const std::uint64_t bytes = bytes_of(result, c_code_row);
     const std::uint64_t python =
-        std::max({result.holders.empty() ? 0 : result.holders.front().retained,
+        std::max({result.holders.empty() ? 0 : result.holders.front().in_use(),
                   result.pinned ? result.pinned->unseen_bytes() : 0, bytes_of(result, array_data_region)});
     if (share(bytes, result.in_use_bytes) < share_worth_a_sentence || bytes < python) return;
     result.culprit = native_culprit(heap);
@@ -260,7 +272,7 @@ void find_native_culprit(const HeapReader& heap, OverviewResult& result) {
     // What holds most of these blocks says more than what they are.
     const bool leaked = result.culprit->held.leaked * 2 > result.culprit->count;
     const std::uint64_t held =
-        result.holders.empty() || !result.holders.front().object ? 0 : result.holders.front().retained;
+        result.holders.empty() || !result.holders.front().object ? 0 : result.holders.front().in_use();
     if (result.culprit->bytes < (leaked ? python : std::max(python, 2 * held))) result.culprit.reset();
 }
 
@@ -290,9 +302,10 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     find_garbage(work, result);
     std::vector<TopHolder> holders = top_holders(graph, work.retained(), result.object_memory / 100,
                                                  most_all_holders, progress, work.answers());
+    rank_by_use(heap, retained, holders);
     for (TopHolder& holder : holders) {
         const bool first =
-            result.holders.size() < most_holders && holder.retained >= result.object_memory / 50;
+            result.holders.size() < most_holders && holder.in_use() >= result.object_memory / 50;
         (first ? result.holders : result.more_holders).push_back(std::move(holder));
     }
     if (!pinned.holders.rows.empty() &&
@@ -307,7 +320,7 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     else if (result.pinned)
         result.headline = {OverviewHeadline::Kind::pinned, result.pinned->unseen_bytes(), {}, {}, false};
     else if (holder_is_headline(result))
-        result.headline = {OverviewHeadline::Kind::holder, result.holders.front().retained, {}, {}, false};
+        result.headline = {OverviewHeadline::Kind::holder, result.holders.front().in_use(), {}, {}, false};
     else
         result.headline = choose_headline(result.memory, result.in_use_bytes, result.types.types);
     result.dominant_types = dominant_types(result.types.types, result.types.total_memory);

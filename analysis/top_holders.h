@@ -33,6 +33,8 @@ struct TopHolder {
     std::string root;  // of a path whose expression does not say it: "thread-local data of …"; not escaped
     std::string thread_local_name;  // of thread-local data: "app.local"; not escaped
     std::uint64_t retained = 0;     // bytes
+    std::uint64_t untouched = 0;    // of these, never used; filled in by whoever ranks by what is in use
+    std::uint64_t in_use() const { return retained - untouched; }
     // Of an object that dominates `object`: its type, and where else it is held; none if that is too much to say
     TypeId owner_type_id = no_type;
     std::string owner_type;

@@ -7,6 +7,7 @@
 #include "parsers/snapshot/size_column.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace heapsift {
@@ -150,6 +151,28 @@ void sort_types(std::vector<TypeRow>& rows, SortKey sort) {
         const std::uint64_t of_a = sort_value(a, sort), of_b = sort_value(b, sort);
         return std::tie(of_b, a.name, a.address) < std::tie(of_a, b.name, b.address);
     });
+}
+
+void keep_types(TypesResult& result, const std::vector<Address>& wanted) {
+    const std::set<Address> addresses(wanted.begin(), wanted.end());
+    std::erase_if(result.types, [&](const TypeRow& row) { return addresses.count(row.address) == 0; });
+    std::set<std::string> names;
+    result.total_types = result.types.size();
+    result.total_count = result.total_size = result.total_memory = result.total_array_data = 0;
+    result.anonymous_objects = 0;
+    for (const TypeRow& row : result.types) {
+        result.total_count += row.count;
+        result.total_size += row.size;
+        result.total_memory += row.memory;
+        result.total_array_data += row.array_data;
+        names.insert(row.name);
+    }
+    const auto is_other = [&](const auto& one) { return names.count(one.first) == 0; };
+    std::erase_if(result.uncertain_types, is_other);
+    std::erase_if(result.python_sizeof_types, is_other);
+    result.uncertain_sizes = 0;
+    for (const auto& [name, count] : result.uncertain_types) result.uncertain_sizes += count;
+    cut_types(result, 0);
 }
 
 void cut_types(TypesResult& result, std::size_t limit) {

@@ -50,6 +50,10 @@ TypesResult types(const HeapReader& heap, SortKey sort, std::size_t limit,
 /// Sorts as `types` does.
 void sort_types(std::vector<TypeRow>& rows, SortKey sort);
 
+/// Keeps the rows of these types, named by the addresses of their type objects, of an uncut table; the totals are then
+/// theirs. `damaged_objects` stays that of all types.
+void keep_types(TypesResult& result, const std::vector<Address>& wanted);
+
 /// Keeps the first `limit` rows (0: all); the totals stay.
 void cut_types(TypesResult& result, std::size_t limit);
 

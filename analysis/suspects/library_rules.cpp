@@ -234,6 +234,18 @@ std::optional<Cause> pending_instances(const Scene& scene) {
                  .fix = "flush and commit from time to time"};
 }
 
+/// Of a few connections: many are a matter of closing them.
+std::optional<Cause> sqlite_memory(const Scene& scene) {
+    constexpr std::uint64_t many = 16;
+    if (scene.count() >= many || !scene.holds({"sqlite3.Connection"})) return std::nullopt;
+    return Cause{
+        .kind = {},
+        .words = words("a connection of SQLite: the cache of its pages, or the whole database if that is "
+                       "in memory (:memory:)"),
+        .usual = true,
+        .fix = "keep the database in a file, or delete rows that are done with"};
+}
+
 /// Classes that are made again and again: each has its dict, its MRO, its descriptors.
 std::optional<Cause> many_classes(const Scene& scene) {
     if (scene.sample().size() < 16 || !scene.is_class(scene.sample().front())) return std::nullopt;
@@ -256,6 +268,7 @@ constexpr Rule rules_of_libraries[] = {{"notebook-results", notebook_results},
                                        {"library", known_library},
                                        {"library", deferreds},
                                        {"library", delayed_calls},
+                                       {"sqlite-memory", sqlite_memory},
                                        {"classes", many_classes}};
 
 }  // namespace

@@ -48,6 +48,7 @@ struct Cause {
     std::string kind;      // of the rule: "lru-cache"; stable, for programs
     CauseWords words;      // "closures of on_paid(), shop.py:18; each keeps its `payload` (4.1 KiB)"
     bool general = false;  // says where the holder stands and no more, as it could of a healthy process
+    bool usual = false;    // as many healthy programs have it: a suspect only with half of what is in use
     std::string fix;       // "unsubscribe what is done with, or hold callbacks weakly (weakref.WeakMethod)"
     std::string keeper = {};  // the name by which a person knows what holds it: "Out"
     // Names of a library's functions that make such things: functions of the program that use one make these
@@ -63,7 +64,8 @@ struct Suspect {
         native,        // OverviewResult::culprit: blocks of C code of one size or class
         free_memory    // given back by the program, and not to the system
     } kind = Kind::holder;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;      // in use
+    std::uint64_t untouched = 0;  // and so many more that the holder keeps, and the process never used
     std::optional<TopHolder> holder;
     std::uint64_t alike = 1;  // holders in this row: the same local of so many threads
     Cause cause;              // without words if no more is known than who holds it

@@ -49,11 +49,11 @@ private:
         const std::uint64_t in_use = overview_.in_use_bytes;
         if (suspect.kind == Suspect::Kind::free_memory)
             return suspect.bytes >= std::max(in_use / 4, 32 * mib);
-        if (suspect.kind != Suspect::Kind::holder || !suspect.cause.general)
+        if (suspect.kind != Suspect::Kind::holder || (!suspect.cause.general && !suspect.cause.usual))
             return suspect.bytes >= std::max(in_use / 50, mib);
-        const std::uint64_t least = is_in_hand(suspect)              ? in_use / 2
-                                    : is_of_program(*suspect.holder) ? in_use / 20
-                                                                     : in_use / 5;
+        const std::uint64_t least = suspect.cause.usual || is_in_hand(suspect) ? in_use / 2
+                                    : is_of_program(*suspect.holder)           ? in_use / 20
+                                                                               : in_use / 5;
         return suspect.bytes >= std::max(least, 4 * mib);
     }
 
@@ -200,7 +200,8 @@ private:
         if (!place.empty()) {
             const auto [row, is_new] = rows_.try_emplace(place, found_.size());
             if (!is_new) {
-                found_[row->second].bytes += holder.retained;
+                found_[row->second].bytes += holder.in_use();
+                found_[row->second].untouched += holder.untouched;
                 ++found_[row->second].alike;
                 return;
             }
@@ -209,7 +210,8 @@ private:
             cause.fix += "; or drop the " + short_type_name(holder.owner_type) + " from " +
                          (holder.owner_also_held_by.size() == 1 ? "both that hold it" : "all that hold it");
         Suspect suspect;
-        suspect.bytes = holder.retained;
+        suspect.bytes = holder.in_use();
+        suspect.untouched = holder.untouched;
         suspect.holder = holder;
         suspect.cause = std::move(cause);
         found_.push_back(std::move(suspect));

@@ -9,6 +9,7 @@
 #include "cli/question.h"
 #include "cli/render/types.h"
 #include "cli/sort_option.h"
+#include "cli/type_option.h"
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
 
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace heapsift {
 namespace {
@@ -26,30 +28,46 @@ struct TypesOptions {
     std::string type;
 };
 
+/// Of the types that were asked for.
+std::vector<Address> addresses_of(const HeapSnapshot& heap, const TypesOptions& options) {
+    std::vector<Address> addresses;
+    for (const TypeId type : types_named(heap, options.type, options.subclasses))
+        addresses.push_back(heap.types[type].address);
+    return addresses;
+}
+
 ExitCode run_types(Session& session, const TypesOptions& options) {
     if (options.by_holder) {
         if (options.sort.value_or(SortKey::retained) != SortKey::retained)
             throw wrong_usage("bad-sort", "types --by-holder is sorted by retained", "leave --sort out");
         return answer_holders(session, "types", options.type, options.subclasses);
     }
-    if (!options.type.empty())
-        throw wrong_usage("bad-option", "--type goes with --by-holder",
-                          command_line("objects --type T") + " lists the instances of one type");
     const SortKey sort = options.sort.value_or(SortKey::retained);
     Question question(session, {sort == SortKey::retained ? Need::retained : Need::sizes});
     const HeapReader& heap = question.filled();
     const std::size_t rows = session.options().rows();
-    TypesResult result = kept_types(question.answers(), heap, sort, rows, [&] {
-        if (!question.graph_at_hand()) return types(heap, sort, rows, session.progress());
+    const auto find = [&](const std::vector<Address>* wanted) {
+        if (!question.graph_at_hand() && !wanted) return types(heap, sort, rows, session.progress());
         TypesResult found = types(heap, sort, 0, session.progress());
-        add_retained(found, question.graph(), question.retained(), sort, rows, session.progress());
+        if (wanted) keep_types(found, *wanted);
+        if (question.graph_at_hand())
+            add_retained(found, question.graph(), question.retained(), sort, rows, session.progress());
+        else
+            cut_types(found, rows);
         return found;
-    });
+    };
+    TypesResult result;
+    if (options.type.empty()) {
+        result = kept_types(question.answers(), heap, sort, rows, [&] { return find(nullptr); });
+    } else {
+        const std::vector<Address> wanted = addresses_of(heap.snapshot(), options);
+        result = find(&wanted);
+    }
     if (question.graph_at_hand()) session.note_references(heap);
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());
     note_uncertain_sizes(result, session.diagnostics());
-    return session.write(render_types(std::move(result), sort));
+    return session.write(render_types(std::move(result), sort, options.type, options.subclasses));
 }
 
 }  // namespace
@@ -58,7 +76,7 @@ CommandRunner setup_types(CommandOptions& declare) {
     auto options = std::make_shared<TypesOptions>();
     add_sort_option(declare, options->sort, "default retained; any other is quicker");
     declare.flag("--by-holder", options->by_holder, "group by what holds them, as holders does");
-    declare.text("--type", options->type, "NAME", "with --by-holder: this type (* is any text)");
+    declare.text("--type", options->type, "NAME", "only this type, or those that fit (* is any text)");
     declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");
     return [options](Session& session) { return run_types(session, *options); };
 }

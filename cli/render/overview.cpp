@@ -80,15 +80,15 @@ Text holder_sentence(const OverviewResult& result) {
     const Text content = content_words(holder);  // none of a group
     if (holder.group_kind == GroupKind::unreachable)
         return says(
-            "{} is garbage that nothing reaches: {}.", part_of_it(result, holder.retained, " of it"),
+            "{} is garbage that nothing reaches: {}.", part_of_it(result, holder.in_use(), " of it"),
             result.garbage_type == no_type ? content : garbage_words(result) + ", and what they keep");
     if (holder.says_held)
-        return says("{} is {}{}{}.", part_of_it(result, holder.retained, " of it"), holder_words(holder),
+        return says("{} is {}{}{}.", part_of_it(result, holder.in_use(), " of it"), holder_words(holder),
                     content.empty() ? "" : ": ", content) +
                native_sentence(holder);
     return says("{}{}{}{} {} {} alive.", holder_words(holder), content.empty() ? "" : ", ", content,
                 content.empty() ? "" : ",", holder.joint ? "keep" : "keeps",
-                part_of_it(result, holder.retained, "")) +
+                part_of_it(result, holder.in_use(), "")) +
            native_sentence(holder);
 }
 
@@ -119,10 +119,10 @@ void say_holders(const OverviewResult& result, Document& document) {
     for (const TopHolder& holder : result.holders) {
         Text content = content_words(holder);
         if (holder.group_kind == GroupKind::unreachable) content += " (garbage)";
-        rows.push_back({.cells = {ByteCount{holder.retained},
-                                  holder.retained > result.in_use_bytes
+        rows.push_back({.cells = {ByteCount{holder.in_use()},
+                                  holder.in_use() > result.in_use_bytes
                                       ? Text()
-                                      : Text(Share{holder.retained, result.in_use_bytes, true}),
+                                      : Text(Share{holder.in_use(), result.in_use_bytes, true}),
                                   holder_words(holder), std::move(content)}});
     }
     table.rows = rows_of(std::move(rows));
@@ -193,6 +193,7 @@ Datum top_holder_data(const TopHolder& holder) {
     }
     return entries(
         {{"retained", holder.retained},
+         {"untouched", holder.untouched},
          {"group", holder.group},
          {"object", holder.object ? object_data(*holder.object) : Datum()},
          {"expression", or_null(expression_of(holder.expression))},
@@ -259,10 +260,10 @@ Text first_sentence(const OverviewResult& result, const SuspectsResult& suspects
     const bool is_known = !first.cause.keeper.empty();
     const bool names_it = headline.kind == Kind::holder && first.holder &&
                           (is_known || (result.holders.front().joint && !first.holder->joint)) &&
-                          10 * first.bytes >= 9 * result.holders.front().retained;
+                          10 * first.bytes >= 9 * result.holders.front().in_use();
     const bool says_more =
         headline.kind == Kind::holder
-            ? names_it || (first.alike > 1 && first.bytes > result.holders.front().retained)
+            ? names_it || (first.alike > 1 && first.bytes > result.holders.front().in_use())
             : (headline.kind == Kind::objects || headline.kind == Kind::array_data) &&
                   2 * first.bytes >= headline.bytes;
     if (first.kind != Suspect::Kind::holder || !says_more || (first.holder->says_held && !is_known))

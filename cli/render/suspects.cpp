@@ -89,6 +89,11 @@ Text next_command(const Suspect& suspect) {
     return holder.group_kind == GroupKind::held ? Text("refcounts") : Text("dominators");
 }
 
+/// Of what was never used.
+Text untouched_words(std::uint64_t bytes) {
+    return bytes == 0 ? Text() : says("{} more are reserved for it, and were never used", ByteCount{bytes});
+}
+
 Text share_of(std::uint64_t bytes, const OverviewResult& overview) {
     return bytes > overview.in_use_bytes ? Text() : Text(Share{bytes, overview.in_use_bytes, true});
 }
@@ -116,6 +121,8 @@ TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& ov
                                   keeper_words(suspect, overview).bold()},
                         .detail = detail(0)});
         add(cause_words(suspect.cause.words), detail(first_cause));
+        if (suspect.untouched >= suspect.bytes / 20)
+            add(untouched_words(suspect.untouched), detail(first_cause));
         if (suspect.holder && !suspect.holder->owner_also_held_by.empty())
             add(owner_words(*suspect.holder), detail(first_cause));
         if (!suspect.used_in.empty()) add(code_words(suspect), detail(first_cause));
@@ -176,6 +183,7 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
             {{"kind", suspect.cause.kind},
              {"sentence", keeper_words(suspect, overview)},
              {"bytes", suspect.bytes},
+             {"untouched", suspect.untouched},
              {"share", overview.in_use_bytes == 0
                            ? 0.0
                            : static_cast<double>(suspect.bytes) / static_cast<double>(overview.in_use_bytes)},

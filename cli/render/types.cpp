@@ -5,6 +5,7 @@
 #include "cli/render/object.h"
 #include "cli/sort_option.h"
 #include "cli/units.h"
+#include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,8 @@ Text types_total(const TypesResult& result) {
 
 }  // namespace
 
-Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort) {
+Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort,
+                  const std::string& options) {
     const bool retained = result->retained_computed;
     TableBlock table;
     table.columns = {right(at_least() + "objects", sort == SortKey::count),
@@ -71,7 +73,7 @@ Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort
     table.rest = TableRest{.rows = result->total_types,
                            .singular = "more type",
                            .bytes = result->total_memory,
-                           .all = CommandLine{command_of_table(sort) + all_rows}};
+                           .all = CommandLine{command_of_table(sort) + options + all_rows}};
     return {std::move(table)};
 }
 
@@ -96,8 +98,10 @@ Datum types_total_data(const TypesResult& result) {
                     {"shown_memory", result.shown_memory}});
 }
 
-Document render_types(TypesResult types, SortKey sort) {
+Document render_types(TypesResult types, SortKey sort, const std::string& type, bool subclasses) {
     const auto result = kept(std::move(types));
+    const std::string of_type =
+        type.empty() ? std::string() : " --type " + shell_quoted(type) + (subclasses ? " --subclasses" : "");
     Document document{.command = "types"};
     document.rows_key = "types";
     document.rows = rows_of<Datum>(result, &TypesResult::types, type_data);
@@ -105,14 +109,15 @@ Document render_types(TypesResult types, SortKey sort) {
                             "array_data", "retained", "largest", "native"};
     document.data["total"] = types_total_data(*result);
     if (result->types.empty()) {
-        document.say(line("This core holds no Python objects that could be found."));
+        document.say(line(type.empty() ? "This core holds no Python objects that could be found."
+                                       : "This core has no object of such a type."));
         return document;
     }
-    document.say(types_table(result, sort));
+    document.say(types_table(result, sort, of_type));
     if (result->retained_computed) document.say(sentence(std::string(retained_legend)));
     document.say(sentence(types_total(*result)));
     if (!result->retained_computed)
-        document.say(sentence("For retained sizes:", CommandLine{"types --sort retained"}));
+        document.say(sentence("For retained sizes:", CommandLine{"types --sort retained" + of_type}));
     const TypeRow& top = result->types.front();
     if (top.largest.id != no_object)
         document.say(hint(says("show {}", top.largest.address),

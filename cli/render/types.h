@@ -6,12 +6,18 @@
 #include "cli/document/document.h"
 #include "parsers/base/diagnostics.h"
 
+#include <string>
+
 namespace heapsift {
 
-Document render_types(TypesResult result, SortKey sort);
+/// `type`: the name that was asked for, or empty, for the command that shows all rows.
+Document render_types(TypesResult result, SortKey sort, const std::string& type = {},
+                      bool subclasses = false);
 
 /// The table alone and the row of JSON, for commands that show types among other things.
-Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort);
+/// `options`: what else was typed, " --type T", for the command that shows all rows.
+Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort,
+                  const std::string& options = {});
 Datum type_data(const TypeRow& row);
 Datum types_total_data(const TypesResult& result);
 

@@ -34,6 +34,11 @@ public:
         const std::uint16_t code = codes_[object];
         return code == in_list ? wide(object).memory : std::uint64_t{pairs_[code] >> 16} * 8;
     }
+    /// visit(object, sizes) for those in the list, in order: all of 512 KiB and more are there.
+    template <class F>
+    void visit_listed(F&& visit) const {
+        for (const Wide& one : wide_) visit(static_cast<std::uint32_t>(one.object), unpacked(one));
+    }
     /// Prefetches what these two will read.
     void fetch(std::uint32_t object) const { __builtin_prefetch(&codes_[object]); }
     std::uint64_t memory_bytes() const { return codes_.memory_bytes() + wide_.memory_bytes(); }
