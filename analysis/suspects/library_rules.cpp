@@ -237,7 +237,7 @@ std::optional<Cause> pending_instances(const Scene& scene) {
 /// Of a few connections: many are a matter of closing them.
 std::optional<Cause> sqlite_memory(const Scene& scene) {
     constexpr std::uint64_t many = 16;
-    if (scene.count() >= many || !scene.holds({"sqlite3.Connection"})) return std::nullopt;
+    if (scene.count() >= many || !scene.content_is_a({"sqlite3.Connection"})) return std::nullopt;
     return Cause{
         .kind = {},
         .words = words("a connection of SQLite: the cache of its pages, or the whole database if that is "

@@ -103,10 +103,12 @@ std::string Scene::type_of(ObjectId object) const {
 }
 
 bool Scene::is_a(ObjectId object, std::initializer_list<std::string_view> names) const {
+    return object != no_object && type_is_a(heap().snapshot().type_of(object), names);
+}
+
+bool Scene::type_is_a(TypeId type, std::initializer_list<std::string_view> names) const {
     constexpr int most_bases = 100;
-    if (object == no_object) return false;
     const TypeTable& types = heap().snapshot().types;
-    TypeId type = heap().snapshot().type_of(object);
     for (int steps = 0; type != no_type && steps < most_bases; ++steps, type = types[type].base)
         if (std::find(names.begin(), names.end(), types[type].name) != names.end()) return true;
     return false;

@@ -68,6 +68,10 @@ public:
     bool holds(std::initializer_list<std::string_view> names) const {
         return !sample().empty() && is_a(sample().front(), names);
     }
+    /// Whether the type of most that it holds is or derives from a …, also where what it holds hangs on no holder alone.
+    bool content_is_a(std::initializer_list<std::string_view> names) const {
+        return type_is_a(holder_.content, names);
+    }
     bool holds(KnownType known) const { return !sample().empty() && is(sample().front(), known); }
 
     /// Tasks, coroutines, generators and greenlets: those of `sample`, or those to which each of it leads (the handle
@@ -88,6 +92,7 @@ public:
     ObjectId largest_below(ObjectId object) const;
 
 private:
+    bool type_is_a(TypeId type, std::initializer_list<std::string_view> names) const;
     void take_sample() const;
     std::vector<ObjectId> sample_below(NodeId node, TypeId type) const;
     ObjectId waiting_below(ObjectId object) const;
