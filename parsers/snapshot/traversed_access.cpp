@@ -24,8 +24,8 @@ struct NameVisits : ReferenceVisitor {
         VisitList::Visit* const one = reports ? visits.find(target) : nullptr;
         if (one)
             one->taken = true;
-        else if (kind == ReferenceKind::reported || (kind == ReferenceKind::guess && visits.has(target)))
-            return;
+        else if (kind == ReferenceKind::reported || (kind == ReferenceKind::guess && visits.find(target)))
+            return;  // a guess that a visit proves is that visit's; a word like one that has its name may be another
         inner.visit(target, kind == ReferenceKind::strong && !one ? ReferenceKind::hidden : kind, name);
     }
     VisitList& visits;
