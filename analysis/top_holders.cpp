@@ -290,6 +290,9 @@ void call_by_what_has_it(const RetainedLookup& retained, const ExpressionFinder&
     const auto own = expressions.of(holder.object->id);
     if (own && !own->expression.from_address) return;
     for (const ObjectId object : alike_above(retained, holder)) {
+        // A running call has it among its arguments and results, which have no names either.
+        if (retained.graph().columns().types.is(retained.graph().columns().type_of(object), KnownType::frame))
+            return;
         const auto found = expressions.of(object);
         if (!found || found->expression.from_address) continue;
         holder.node = retained.graph().node_of(object);
@@ -368,7 +371,8 @@ void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,
             holder.frame = frame_words(graph.frame({root.thread, root.frame}));
             holder.call = call_words(graph.frame({root.thread, root.frame}));
             holder.code = graph.frame({root.thread, root.frame}).code;
-            if (expression.first == 0 && expression.steps.size() == 1)
+            holder.in_work = expression.from_address;
+            if (!holder.in_work && expression.first == 0 && expression.steps.size() == 1)
                 holder.local = expression.steps.front().name.name;
         }
     });

@@ -28,6 +28,7 @@ struct TopHolder {
     std::string frame;       // "func(), worker.py, now at line 41", where a call holds it; not escaped
     std::string call;        // the same without the line: of every call of that function
     Address code;            // of that function; null where no call holds it
+    bool in_work = false;    // that call has it by no name: it hangs on an argument, or a result not yet used
     std::string local;       // the local by which the call holds it, where `object` is that; not escaped
     std::string remark;      // "suspended in …"; not escaped
     std::string root;  // of a path whose expression does not say it: "thread-local data of …"; not escaped

@@ -168,6 +168,12 @@ std::optional<Cause> suspended_holder(const Scene& scene) {
 
 std::optional<Cause> local_of_call(const Scene& scene) {
     const TopHolder& holder = scene.holder();
+    if (holder.in_work)
+        return Cause{
+            .kind = {},
+            .words = words("an argument or a result that the call is still working with: kept until the "
+                           "call ends"),
+            .fix = "work in smaller parts, or use a generator"};
     if (holder.local.empty()) return std::nullopt;
     return Cause{.kind = {},
                  .words = words("kept until that call ends"),

@@ -22,8 +22,11 @@ Text holder_words(const TopHolder& holder) {
     if (!holder.local.empty()) return says("the local '{}' of {}", holder.local, holder.frame);
     const Expression expression = expression_of(holder.expression);
     const bool is_address = holder.expression.from_address && expression.steps.empty();
+    if (is_address && holder.in_work) return says("a temporary of {}", holder.frame);
     if (expression.empty() || is_address)
         return says("the {} at {}", TypeName{holder.object->type}, holder.object->address);
+    if (holder.in_work)
+        return says("{} of a temporary of {}", Expression{{}, expression.steps}, holder.frame);
     if (!holder.root.empty()) return says("{} ({})", expression, holder.root);
     return holder.frame.empty() ? Text(expression) : says("{}, by {}", expression, holder.frame);
 }
