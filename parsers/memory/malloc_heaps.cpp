@@ -388,6 +388,9 @@ bool MallocHeaps::leads_to_equal(Address start, std::uint64_t header, std::uint6
 
 bool MallocHeaps::is_cached(const MallocBlock& block) const {
     if (block.usable > largest_cached || !heap_at(block.start)) return false;
+    // All lists were walked, so that what they keep counts as free. By its words alone a live block may look as if it
+    // were in one: where the upper bits of its address end in zeros, any pointer to a block reads as a link.
+    if (!state_.arenas.empty() && state_.all_caches && state_.broken_lists == 0) return false;
     // In 2.32 to 2.41 the link to the next block is xor'ed with its own place; for the last block it is that
     // place alone.
     if (is_fast_bin_link(block.start)) return true;

@@ -159,6 +159,7 @@ void MallocHeaps::fields(Self& self, Part& part) {
     for (auto* blocks : {&self.state_.cached, &self.state_.in_fast_bins})
         part.list(*blocks, [](auto& block, Part& p) { p.number(block); });
     part.number(self.state_.caches);
+    part.number(self.state_.all_caches);
     part.number(self.state_.broken_lists);
     auto mapped = self.state_.mapped.value_or(MallocState::Mapped{});
     bool counted = self.state_.mapped.has_value();

@@ -169,6 +169,7 @@ private:
                 break;
             }
         }
+        state_.all_caches = !threads_.empty() && state_.caches == threads_.size();
     }
 
     /// Three shapes, told by the size of their block: counts of a byte (2.26 to 2.29), of two bytes (2.30 to 2.41),

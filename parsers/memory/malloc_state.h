@@ -28,6 +28,7 @@ struct MallocState {
     std::vector<Address> cached, in_fast_bins;
     /// Threads of the core whose cache was found. (Some threads have none: those that never asked malloc.)
     std::uint64_t caches = 0;
+    bool all_caches = false;  // of each thread, so that `cached` has all that is in any
     /// Lists that break off. What was found before the break counts.
     std::uint64_t broken_lists = 0;
     /// Blocks with their own mappings, as malloc counts them: mallinfo2's hblks and hblkhd.

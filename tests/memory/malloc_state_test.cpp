@@ -168,6 +168,7 @@ TEST_CASE("malloc's state: a thread's cache in each of its shapes", "[malloc]") 
     process.tls.word(below_fs, cache.value);
     MallocState state = process.found();
     CHECK(state.caches == 1);
+    CHECK(state.all_caches);
     CHECK(state.cached == std::vector<Address>{first, second});
     CHECK(state.broken_lists == 0);
 
