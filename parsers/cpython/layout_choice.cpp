@@ -8,7 +8,8 @@
 // built-in tables have every struct, including those of extension modules, as they were in some build of that
 // minor version. So debug information is used if there is some; each of its structs is checked
 // (layout_check.cpp), and the table fills the gaps. Without it, or if what it says fails the proof (a file
-// can be damaged), the table alone is used. In both cases the debug offsets have the last word.
+// can be damaged), the table alone is used. In both cases the debug offsets have the last word;
+// where nothing proves itself with them (they are damaged, or of a version that nobody knows), the same is tried without.
 //
 // Where debug information moves what was at the same place in all known builds of a version, damage is more
 // likely than a build of its own kind. Either proves itself on the core: pools of pymalloc add up in one
@@ -221,8 +222,11 @@ std::vector<LayoutChoice> layout_choices(const CoreFile& core, const LayoutVersi
             shorter.source += ", with collector headers of 24 bytes";
             choices.push_back(std::move(shorter));
         }
-    if (has_debug_offsets(core, runtime))
+    if (has_debug_offsets(core, runtime)) {
+        const std::vector<LayoutChoice> without = choices;
         for (LayoutChoice& choice : choices) apply_debug_offsets(core, runtime, choice);
+        choices.insert(choices.end(), without.begin(), without.end());
+    }
     return choices;
 }
 

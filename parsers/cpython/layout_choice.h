@@ -19,10 +19,10 @@ struct LayoutChoice {
     std::vector<Diagnostic> warnings;  // what to tell the user if this one is used
 };
 
-/// At most three, all of them complete and sound (layout_check.h): the layout from debug information (if
+/// A few, all of them complete and sound (layout_check.h): the layout from debug information (if
 /// there is some, and the table is of another build), with the structs that should be as in the table taken
 /// from the table; the same with these taken from debug information; and the built-in table. The core's own
-/// debug offsets are applied to each. `runtime` is the address of _PyRuntime, `module` the index of its
+/// debug offsets are applied to each; after these come all of them without. `runtime` is the address of _PyRuntime, `module` the index of its
 /// module or -1. Empty if nothing is known of `version`. Cost: about 70 ms if there is debug information that
 /// is not in `kept`, where it is then.
 std::vector<LayoutChoice> layout_choices(const CoreFile& core, const LayoutVersion& version, Address runtime,

@@ -173,7 +173,8 @@ std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
     std::vector<Candidate> found;
     if (!has_runtime_struct(layout->version)) {
         for (const Module& module : core.modules())
-            if (!core.symbol(module, "PyType_Type") && module.file_state == ModuleFileState::found) continue;
+            if (!core.symbol(module, "PyType_Type") && module.file_state == ModuleFileState::found)
+                continue;
             else if (auto state = find_static_state(core, module, *layout, is_interpreter))
                 found.push_back({state->start, static_cast<std::int32_t>(&module - core.modules().data()),
                                  "the variables of " + escape_for_terminal(module.path), std::move(state)});
@@ -420,6 +421,16 @@ struct ProvedLayout {
     }
 };
 
+Diagnostic newer_version(const PythonRuntime& python) {
+    return {
+        "version-unknown",
+        fmt::format(
+            "CPython {} is newer than any that heapsift knows: it is read as {}.{}, which holds as far as "
+            "this core proves it; numbers may be wrong where that changed",
+            python.version.text(), python.layout.version.major, python.layout.version.minor),
+        Severity::damage, 1};
+}
+
 [[noreturn]] void throw_not_supported(const CoreFile& core, const std::string& version) {
     throw cannot_analyse("python-not-supported",
                          fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet",
@@ -491,7 +502,8 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         const bool has_offsets = core.memory().read<std::uint64_t>(candidate.runtime) == cookie;
         if (has_offsets)
             python.free_threaded = core.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
-        if (!is_supported(*version) || python.free_threaded) {
+        const std::vector<LayoutVersion> tables = layouts_to_try(*version);
+        if (tables.empty() || python.free_threaded) {
             unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
             continue;
         }
@@ -503,27 +515,35 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
                           ? std::string()
                           : core.modules()[static_cast<std::size_t>(candidate.module)].build_id);
         std::optional<ProvedLayout> best;
-        for (LayoutChoice& choice : layout_choices(core, {version->major, version->minor, false, false},
-                                                   candidate.runtime, candidate.module, kept)) {
-            PythonRuntime attempt = python;
-            attempt.layout = choice.layout;
-            if (candidate.variables) candidate.variables->put_into(attempt.layout);
-            attempt.layout_source = std::move(choice.source);
-            attempt.checks = std::move(choice.checks);
-            if (!Prover(core, attempt).prove()) {
-                rejected = std::move(attempt);
-                continue;
+        for (const LayoutVersion& table : tables) {
+            for (LayoutChoice& choice :
+                 layout_choices(core, table, candidate.runtime, candidate.module, kept)) {
+                PythonRuntime attempt = python;
+                attempt.layout = choice.layout;
+                if (candidate.variables) candidate.variables->put_into(attempt.layout);
+                attempt.layout_source = std::move(choice.source);
+                attempt.checks = std::move(choice.checks);
+                if (!Prover(core, attempt).prove()) {
+                    rejected = std::move(attempt);
+                    continue;
+                }
+                ProvedLayout proved{std::move(attempt), std::move(choice.warnings)};
+                if (!best || proved.failed() < best->failed()) best = std::move(proved);
+                if (best->failed() == 0) break;
             }
-            ProvedLayout proved{std::move(attempt), std::move(choice.warnings)};
-            if (!best || proved.failed() < best->failed()) best = std::move(proved);
-            if (best->failed() == 0) break;
+            if (best && best->failed() == 0) break;
         }
-        if (!best) continue;
+        if (!best) {
+            if (is_newer_than_supported(*version)) unsupported = version->text();
+            continue;
+        }
+        if (is_newer_than_supported(*version)) best->warnings.push_back(newer_version(best->python));
         if (!best->python.layout.gc_state.enabled.present())
-            diagnostics.add("collector-settings-unknown",
-                            "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
-                            "without debug flags, and as not collecting",
-                            Severity::note);
+            diagnostics.add(
+                "collector-settings-unknown",
+                "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
+                "without debug flags, and as not collecting",
+                Severity::note);
         for (const Diagnostic& warning : best->warnings)
             diagnostics.add(warning.code, warning.message, warning.severity);
         return std::move(best->python);

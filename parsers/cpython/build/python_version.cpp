@@ -26,8 +26,28 @@ std::string PythonVersion::text() const {
     return out;
 }
 
+namespace {
+
+constexpr int first_minor = 6, last_minor = 15;
+
+}  // namespace
+
 bool is_supported(const PythonVersion& version) {
-    return version.major == 3 && version.minor >= 6 && version.minor <= 15;
+    return version.major == 3 && version.minor >= first_minor && version.minor <= last_minor;
+}
+
+bool is_newer_than_supported(const PythonVersion& version) {
+    return version.major == 3 && version.minor > last_minor;
+}
+
+std::vector<LayoutVersion> layouts_to_try(const PythonVersion& version) {
+    constexpr int worth_a_try = 3;
+    std::vector<LayoutVersion> versions;
+    if (is_supported(version)) versions.push_back({version.major, version.minor, false, false});
+    if (is_newer_than_supported(version))
+        for (int back = 0; back < worth_a_try; ++back)
+            versions.push_back({version.major, last_minor - back, false, false});
+    return versions;
 }
 
 }  // namespace heapsift

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace heapsift {
 
@@ -18,6 +19,8 @@ struct PythonVersion {
 
 /// Whether heapsift can read this version.
 bool is_supported(const PythonVersion& version);
+/// Whether it is a CPython 3 that came after those: then the newest tables are worth a try.
+bool is_newer_than_supported(const PythonVersion& version);
 inline constexpr const char* supported_versions = "3.6 to 3.15";
 
 /// The version and kind of build that a Layout describes.
@@ -41,6 +44,10 @@ struct LayoutVersions {
 constexpr LayoutVersions since(int minor) { return {.first = minor}; }
 constexpr LayoutVersions until(int minor) { return {.last = minor}; }
 constexpr LayoutVersions within(int first, int last) { return {first, last}; }
+
+/// Of which tables to try for a version, best first: its own, or those of the last few if it is newer than all; none if
+/// it is not supported.
+std::vector<LayoutVersion> layouts_to_try(const PythonVersion& version);
 
 /// Whether it is 3.`minor`.
 constexpr bool is_minor(const LayoutVersion& version, int minor) { return version.minor == minor; }
