@@ -2,6 +2,7 @@
 """Well-known packages, as their users make them leak (testdata/programs/library_leaks.py): what the first screen must say.
 
     library_leaks.py --heapsift build/dev/heapsift [--interpreter PATH …] [--packages django flask …] [--cases leak_django …] [--kinds kernel gcore]
+                     [--tree trixie=FOLDER --in-trees]
 
 The first suspect must be the planted one: its expression or sentence names the holder, its cause is of the right kind, its fix has the word
 that matters, its bytes are those that the program counted, within 10 %, and it names the function that uses the holder. The first screen must
@@ -44,12 +45,13 @@ def main():
     parser = harness.parser("asks heapsift for the causes of leaks of well-known packages")
     parser.add_argument("--packages", nargs="*", default=list(PACKAGES), choices=list(PACKAGES))
     parser.add_argument("--cases", nargs="*", default=all_cases())
+    parser.add_argument("--in-trees", action="store_true", help="also in the trees of --tree, as far as these have the packages")
     options = parser.parse_args()
     options.heapsift = os.path.abspath(options.heapsift)
     work, found, kinds, failures = harness.begin(options, "library-leaks")
     tested = set()
     for interpreter in found:
-        if interpreter.tree or interpreter.debug:  # their suite's packages are tested where that suite runs
+        if interpreter.debug or (interpreter.tree and not options.in_trees):  # their suite's packages are tested where that suite runs
             continue
         for package in options.packages:
             cases = [case for case in options.cases if package_of(case) == package]
@@ -76,7 +78,7 @@ def main():
 
 def has(interpreter, module):
     return subprocess.run([interpreter.path, "-c", "import " + module], env=interpreter.environment(), stdin=subprocess.DEVNULL,
-                          capture_output=True, check=False).returncode == 0
+                          capture_output=True, check=False, preexec_fn=lambda: interpreter.enter(interpreter.tree or "/")).returncode == 0
 
 
 def is_debian_12_or_13():
@@ -97,7 +99,7 @@ def run_one(options, interpreter, case, kind, work):
         core, _ = cores.take_at_rest(interpreter, ["library_leaks.py", case], kind, folder, truth_path, HOME=interpreter.inside(folder))
         with open(truth_path, encoding="ascii") as file:
             truth = json.load(file)
-        asked = AskedCore(options.heapsift, core, folder)
+        asked = AskedCore(options.heapsift, core, folder, interpreter.tree)
         if case.startswith("healthy"):
             return list(faults_of_healthy(asked))
         return list(faults_of_leak(asked, truth))
