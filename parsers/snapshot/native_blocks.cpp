@@ -35,6 +35,7 @@
 #include "parsers/snapshot/native_words.h"
 #include "parsers/snapshot/object_fields.h"
 #include "parsers/snapshot/pointer_fields.h"
+#include "parsers/snapshot/wrapped_blocks.h"
 
 #include <algorithm>
 #include <array>
@@ -361,8 +362,10 @@ private:
                                                       fields_.belief(word, *target, offset));
                 if (belief == Belief::none && !remembers(*target, offset)) return;
                 of_objects_.push_back({object, belief, field, Address(word)});
+                if (belief != Belief::none) wrapped_.add(Address(word), objects_.addresses[object]);
             });
         });
+        wrapped_.finish();
         for (ObjectWord& word : of_objects_)
             if (word.belief == Belief::field && of_types.is_place(objects_.types[word.object], word.field))
                 word.belief = Belief::alone;
@@ -540,7 +543,8 @@ private:
                 const std::uint64_t offset = offset_of(Address(word), *target);
                 const Belief belief = counted_.belief(block, i, target->number, offset,
                                                       fields_.belief(fields, i, word, *target, offset));
-                if (counts(source, belief, *target, offset)) row.push_back(ids[target->number]);
+                if (counts(source, belief, *target, offset) && !wrapped_.is_entry(bytes, i, Address(word)))
+                    row.push_back(ids[target->number]);
             });
             std::sort(row.begin(), row.end());
             row.erase(std::unique(row.begin(), row.end()), row.end());
@@ -575,16 +579,10 @@ private:
         bool begins;  // a way begins with it
     };
     std::vector<Doubtful> doubtful_;
-    struct ObjectWord {
-        ObjectId object;
-        Belief belief;
-        ObjectFields::Field field;
-        Address to;
-    };
     std::vector<ObjectWord> of_objects_, of_handles_;
-    std::vector<NativeWords::Number>
-        ints_;  // whose values are starts of blocks to which nothing leads surely
+    std::vector<NativeWords::Number> ints_;  // values: starts of blocks to which nothing leads surely
     HeldObjects held_;
+    WrappedBlocks wrapped_;
     std::vector<std::uint32_t> labels_of_types_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> entries_;  // blocks and labels
 };

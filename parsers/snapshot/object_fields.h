@@ -3,6 +3,8 @@
 // Which words of a type's instances are places in memory that they do not own. (How it is told: object_fields.cpp.)
 
 #include "parsers/cpython/types.h"
+#include "parsers/snapshot/found_objects.h"
+#include "parsers/snapshot/pointer_fields.h"
 
 #include <cstdint>
 #include <vector>
@@ -29,6 +31,14 @@ private:
         std::uint32_t to_blocks = 0, elsewhere = 0;
     };
     std::vector<std::vector<Counts>> of_types_;
+};
+
+/// A word of an object, or of what it owns, that leads into a block of C code.
+struct ObjectWord {
+    ObjectId object;
+    Belief belief;
+    ObjectFields::Field field;
+    Address to;
 };
 
 }  // namespace heapsift
