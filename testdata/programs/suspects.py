@@ -441,6 +441,16 @@ def leak_local():
     return {"bytes": 4 * 1000 * 4000, "words": ["'thread_cache' of", "work()", "4 threads", "del the local"]}
 
 
+def leak_temporary():
+    """An argument of a call that has not ended, which no variable has."""
+    def weigh(_):
+        finish({"kind": "local", "bytes": 2000 * 4000, "words": ["a temporary of", "arrange()", "still working with", "smaller parts"]}, "temporary")
+
+    def arrange():
+        return max([text(i) for i in range(2000)], key=weigh)
+    arrange()
+
+
 by_name, by_number = {}, []
 
 
@@ -560,6 +570,16 @@ def healthy_imports():
     import sqlite3
     import xml.dom.minidom
     return {"words": [module.__name__ for module in (decimal, email, http, sqlite3, xml)] and []}
+
+
+buffers = []
+
+
+def healthy_reserved():
+    """Arrays for later: the kernel gives their pages when something is written there."""
+    import numpy
+    buffers.extend(numpy.zeros(8 << 20, dtype="u1") for _ in range(20))
+    return {}
 
 
 def finish(truth, name):

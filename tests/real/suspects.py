@@ -35,7 +35,7 @@ def main():
         for kind in kinds:
             began, right = time.monotonic(), 0
             cases = [case for case in options.cases if interpreter.version >= _SINCE.get(case, (3,)) and
-                     (case != "healthy_pandas" or harness.has_pandas(interpreter))]
+                     (case != "healthy_pandas" or harness.has_pandas(interpreter)) and (case != "healthy_reserved" or interpreter.numpy)]
             for case in cases:
                 faults = run_one(options, interpreter, case, kind, work)
                 right += not faults
