@@ -81,7 +81,7 @@ ShortValue sequence(const Describing& of) {
 std::string mapping_name(const Describing& of) {
     for (const TypeInfo* at : lookup_order(of.heap(), of.object.type()))
         for (const char* const name :
-             {"collections.Counter", "collections.OrderedDict", "collections.defaultdict"})
+             {"collections.Counter", "collections.OrderedDict", "collections.defaultdict", "frozendict"})
             if (at->name == name) return short_name(name);
     return "dict";
 }
@@ -145,6 +145,7 @@ ShortValue deque(const Describing& of) {
 constexpr ValueRow container_rows[] = {{"list", sequence},
                                        {"tuple", sequence},
                                        {"dict", mapping},
+                                       {"frozendict", mapping},
                                        {"set", set},
                                        {"frozenset", frozen_set},
                                        {"collections.deque", deque},
