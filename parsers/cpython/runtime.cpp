@@ -16,6 +16,7 @@
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 #include "parsers/cpython/build/instance_dict.h"
+#include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/runtime_state.h"
 #include "parsers/cpython/layout_choice.h"
 #include "parsers/cpython/static_state.h"
@@ -173,7 +174,8 @@ std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
     std::vector<Candidate> found;
     if (!has_runtime_struct(layout->version)) {
         for (const Module& module : core.modules())
-            if (!core.symbol(module, "PyType_Type") && module.file_state == ModuleFileState::found) continue;
+            if (!core.symbol(module, "PyType_Type") && module.file_state == ModuleFileState::found)
+                continue;
             else if (auto state = find_static_state(core, module, *layout, is_interpreter))
                 found.push_back({state->start, static_cast<std::int32_t>(&module - core.modules().data()),
                                  "the variables of " + escape_for_terminal(module.path), std::move(state)});
@@ -217,16 +219,20 @@ public:
         bool threads = true;
         bool dicts = true;
         bool lists = true;
+        const bool has_lists = !has_collector_bits(layout_);
         for (PythonInterpreter& interpreter : python_.interpreters) {
             threads = read_threads(interpreter) && threads;
             dicts = dicts && is_dict(interpreter.modules) && is_dict(interpreter.sysdict) &&
                     is_dict(interpreter.builtins);
+            if (!has_lists) continue;
             correct_generations(interpreter.gc);
             lists = lists && collector_lists_close(interpreter.gc);
         }
         check("threads point back at their interpreter", threads);
         check("sys.modules, sys.__dict__ and builtins are dicts", dicts);
-        check("the collector's lists close", lists);  // not required: a collection may have been under way
+        if (has_lists)
+            check("the collector's lists close",
+                  lists);  // not required: a collection may have been under way
         find_type_type();
         check("type is its own type", !python_.type_type.is_null());
         if (has_static_type_states()) check("static types find their state", correct_static_type_states());
@@ -420,11 +426,14 @@ struct ProvedLayout {
     }
 };
 
+constexpr const char* supported_free_threaded = "3.13";  // what free_threaded_layouts has
+
 [[noreturn]] void throw_not_supported(const CoreFile& core, const std::string& version) {
-    throw cannot_analyse("python-not-supported",
-                         fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet",
-                                     escape_for_terminal(core.path()), version),
-                         fmt::format("it reads {}, with the GIL", supported_versions));
+    throw cannot_analyse(
+        "python-not-supported",
+        fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet",
+                    escape_for_terminal(core.path()), version),
+        fmt::format("it reads {} with the GIL, and {} without", supported_versions, supported_free_threaded));
 }
 
 /// No _PyRuntime anywhere: an older CPython (2.7 has none), or not Python.
@@ -491,7 +500,8 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         const bool has_offsets = core.memory().read<std::uint64_t>(candidate.runtime) == cookie;
         if (has_offsets)
             python.free_threaded = core.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
-        if (!is_supported(*version) || python.free_threaded) {
+        const LayoutVersion wanted{version->major, version->minor, python.free_threaded, false};
+        if (!is_supported(*version) || (python.free_threaded && !builtin_layout(wanted))) {
             unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
             continue;
         }
@@ -503,8 +513,7 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
                           ? std::string()
                           : core.modules()[static_cast<std::size_t>(candidate.module)].build_id);
         std::optional<ProvedLayout> best;
-        for (LayoutChoice& choice : layout_choices(core, {version->major, version->minor, false, false},
-                                                   candidate.runtime, candidate.module, kept)) {
+        for (LayoutChoice& choice : layout_choices(core, wanted, candidate.runtime, candidate.module, kept)) {
             PythonRuntime attempt = python;
             attempt.layout = choice.layout;
             if (candidate.variables) candidate.variables->put_into(attempt.layout);
@@ -520,10 +529,11 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         }
         if (!best) continue;
         if (!best->python.layout.gc_state.enabled.present())
-            diagnostics.add("collector-settings-unknown",
-                            "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
-                            "without debug flags, and as not collecting",
-                            Severity::note);
+            diagnostics.add(
+                "collector-settings-unknown",
+                "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
+                "without debug flags, and as not collecting",
+                Severity::note);
         for (const Diagnostic& warning : best->warnings)
             diagnostics.add(warning.code, warning.message, warning.severity);
         return std::move(best->python);
