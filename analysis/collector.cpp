@@ -13,6 +13,7 @@
 
 #include "analysis/collector.h"
 
+#include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/gc_state.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/reported_references.h"
@@ -56,6 +57,7 @@ private:
             counts_[object] = static_cast<std::int32_t>(
                 std::clamp<std::int64_t>(facts.refcount, -most_counted, most_counted));
             ++result_.tracked;
+            if (is_frozen_by_bit(columns().address_of(object))) freeze(object);
         }
         for (const CollectorList& list : collector_lists(columns().python)) {
             if (list.generation != frozen_generation) continue;
@@ -63,11 +65,23 @@ private:
                                 columns().object_count(), [&](Address address) {
                                     const ObjectId object = columns().find(address);
                                     if (object == no_object || asked_[object] != asked_collected) return;
-                                    asked_[object] = asked_frozen;
-                                    of_[object] = CollectorVerdict::frozen;
-                                    ++result_.frozen;
+                                    freeze(object);
                                 });
         }
+    }
+
+    void freeze(ObjectId object) {
+        asked_[object] = asked_frozen;
+        of_[object] = CollectorVerdict::frozen;
+        ++result_.frozen;
+    }
+
+    /// Free-threaded builds have no list of what is frozen.
+    bool is_frozen_by_bit(Address object) const {
+        const Layout& layout = columns().python.layout;
+        if (!has_collector_bits(layout)) return false;
+        const auto bits = heap_.core().memory().read<std::uint8_t>(object + *layout.object.ob_gc_bits);
+        return bits && (*bits & gc_bit_frozen) != 0;
     }
 
     /// Subtracts the references from objects of `kind`; counts_ is what remains.

@@ -4,6 +4,7 @@
 #include "analysis/doctor.h"
 
 #include "analysis/pass.h"
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/emulation/machine.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/size_column.h"
@@ -71,7 +72,7 @@ ObjectFacts examined_facts(const HeapReader& heap, ObjectId object) {
     const CollectorFacts counted = heap.collector_facts(object);
     facts.refcount = counted.refcount;
     facts.immortal = counted.immortal;
-    facts.damaged = facts.damaged || counted.refcount <= 0;
+    facts.damaged = facts.damaged || count_of(heap.python_heap(), columns.address_of(object)) == 0;
     if (facts.immortal) facts.refcount &= 0xffffffff;
     facts.references_exact = heap.references_exact(object);
     return facts;

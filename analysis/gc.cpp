@@ -5,6 +5,7 @@
 
 #include "analysis/generations.h"
 #include "analysis/object_states.h"
+#include "parsers/cpython/build/object_header.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
@@ -73,6 +74,11 @@ public:
         result_.interpreters.resize(columns().python.interpreters.size());
         for (std::size_t i = 0; i < result_.interpreters.size(); ++i)
             count_lists(columns().python.interpreters[i], result_.interpreters[i]);
+        // Without lists there are no generations: each collection is of all objects.
+        if (has_collector_bits(columns().python.layout) && !result_.interpreters.empty()) {
+            result_.interpreters.front().lists.front().objects = collection_.tracked - collection_.frozen;
+            result_.interpreters.front().lists.back().objects = collection_.frozen;
+        }
         if (result_.interpreters.size() > 1)
             share_out();
         else if (!result_.interpreters.empty())

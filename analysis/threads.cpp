@@ -290,6 +290,7 @@ ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedL
                       KeptAnswers* answers) {
     const PythonHeap& python = heap.python_heap();
     ThreadsResult result;
+    result.any_has_gil = python.runtime().free_threaded;
     result.process = heap.core().process();
     result.signal = signal_place(heap.core());
     std::vector<PythonThread> threads =

@@ -78,7 +78,7 @@ struct ThreadsResult {
         std::string function;
         LocalRow local;
     };
-    bool any_has_gil = false;
+    bool any_has_gil = false;        // or none needs it: a free-threaded build
     std::optional<Largest> largest;  // of the locals listed, the one that retains most (or has most memory)
 };
 

@@ -8,6 +8,7 @@
 #
 # The interpreters: this machine's own python3 with NumPy, and, for root, debootstrap trees of Debian 11, of the other suite
 # (13 on 12, 12 on 13) and of testing (forky) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. It says which tree it cannot make; with CI=true that is a failure.
+# No suite has a free-threaded Python: one is built there of the source of Debian 13's, in three to six minutes.
 # Run again, it skips what is done.
 set -euo pipefail
 preset=release real=yes
@@ -31,7 +32,7 @@ packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libc
     nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev libxxhash-dev libtbb-dev dwz
     libunicorn-dev)
 packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-pil python3-lxml mypy python3-dbg debootstrap libjemalloc2 libjemalloc-dev
-    musl-tools python3-django python3-sqlalchemy python3-flask python3-aiohttp python3-matplotlib python3-sklearn python3-gevent python3-twisted
+    musl-tools libffi-dev python3-django python3-sqlalchemy python3-flask python3-aiohttp python3-matplotlib python3-sklearn python3-gevent python3-twisted
     python3-ipython)
 not_covered=()
 
@@ -78,6 +79,41 @@ get_interpreters() {
         trixie) make_tree bullseye; make_tree bookworm; make_tree forky ;;
         *) leave_out "Debian 12 and 13: this is neither" ;;
     esac
+    make_free_threaded
+}
+
+# The Python of Debian 13's source, without the GIL: in its own prefix, beside the trees. -g: its layout is then read from itself.
+make_free_threaded() {
+    local prefix=$HEAPSIFT_TREES/free-threaded source=$HEAPSIFT_TREES/free-threaded.source
+    if [ -x "$prefix/bin/python3.13t" ]; then
+        say "    $prefix is there"
+        return
+    fi
+    if [ "$(id -u)" != 0 ]; then
+        leave_out "a free-threaded Python: reading the lists of Debian 13's sources needs root"
+        return
+    fi
+    rm -rf --one-file-system "$source"
+    mkdir -p "$source"
+    # shellcheck disable=SC2016
+    quietly "getting and building a free-threaded Python" sh -c 'set -e
+        cd "$1"
+        mkdir -p lists/partial cache/archives/partial parts
+        echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main" >sources.list
+        set -- "$2" "$3" -o Dir::Etc::sourcelist="$1/sources.list" -o Dir::Etc::sourceparts="$1/parts" -o Dir::State::lists="$1/lists" \
+            -o Dir::Cache="$1/cache"
+        prefix=$1 jobs=$2
+        shift 2
+        apt-get "$@" update -qq
+        apt-get "$@" source -qq --download-only python3.13
+        tar xf python3.13_*.orig.tar.xz
+        cd Python-3.13.*/
+        ./configure -q --disable-gil --without-ensurepip --disable-test-modules --prefix="$prefix" CFLAGS=-g
+        make -s -j "$jobs"
+        make -s install DESTDIR="$PWD/installed"
+        mv "installed$prefix" "$prefix"' sh "$source" "$prefix" "$(jobs_of 1024)" ||
+        leave_out "a free-threaded Python: its source could not be had, or not be built"
+    rm -rf --one-file-system "$source"
 }
 
 # make_tree SUITE: a minimal Debian of that suite with Python, NumPy and pandas.

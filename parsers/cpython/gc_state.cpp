@@ -1,5 +1,7 @@
 #include "parsers/cpython/gc_state.h"
 
+#include "parsers/cpython/build/object_header.h"
+
 #include <fmt/format.h>
 
 namespace heapsift {
@@ -38,8 +40,9 @@ std::optional<GcState> gc_state(const AddressSpace& memory, const PythonRuntime&
                                 bool count_objects) {
     const Layout& l = python.layout;
     const gc_state_layout& fields = l.gc_state;
-    if (!fields.generations.present() || !l.gc_generation.size.present() ||
-        !l.gc_head.size.present())
+    // Without lists only the collector's settings are of use.
+    count_objects = count_objects && !has_collector_bits(l);
+    if (!fields.generations.present() || !l.gc_generation.size.present() || !l.gc_head.size.present())
         return std::nullopt;
     const auto integer = [&](Address base, LayoutOffset field) {
         return field.present() ? memory.read<std::int32_t>(base + *field) : std::optional<std::int32_t>(0);

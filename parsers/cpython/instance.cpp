@@ -1,5 +1,6 @@
 #include "parsers/cpython/instance.h"
 #include "parsers/cpython/build/instance_dict.h"
+#include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/type_flags.h"
 
@@ -19,12 +20,14 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::int32_t member_object = 6;            // T_OBJECT, structmember.h
-constexpr std::int32_t member_object_ex = 16;        // T_OBJECT_EX
+constexpr std::int32_t member_object = 6;      // T_OBJECT, structmember.h
+constexpr std::int32_t member_object_ex = 16;  // T_OBJECT_EX
 // _Py_AFTER_ITEMS (3.15, descrobject.h): the offset is counted as if the object had no items.
 constexpr std::int32_t after_items = 16;
-constexpr std::uint64_t managed_dict_offset = 24;    // before the object
-constexpr std::uint64_t managed_values_offset = 32;  // before the object, 3.11
+
+/// How far before the object the word for a managed dict is, and in 3.11 the one for values.
+std::uint64_t managed_dict_offset(const Layout& layout) { return collector_header_size(layout) + 8; }
+std::uint64_t managed_values_offset(const Layout& layout) { return collector_header_size(layout) + 16; }
 
 bool managed(const PythonHeap& heap, const TypeInfo& type) {
     return managed_dict(heap.layout()) != ManagedDict::none && (type.flags & managed_dict_flag);
@@ -63,7 +66,8 @@ void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
                 auto offset = heap.integer<std::int64_t>(member + *def.offset);
                 if (heap.integer<std::int32_t>(member + *def.flags) & after_items)
                     offset += static_cast<std::int64_t>(items_size(object));
-                if ((type != member_object && type != member_object_ex) || offset < 16 || offset > (std::int64_t{1} << 44))
+                if ((type != member_object && type != member_object_ex) || offset < 16 ||
+                    offset > (std::int64_t{1} << 44))
                     continue;
                 const Address target = heap.pointer(object.at(static_cast<std::uint64_t>(offset)));
                 if (!target.is_null())
@@ -104,9 +108,9 @@ bool has_instance_dict(const PythonHeap& heap, const TypeInfo& type) {
 Address values_apart(const PythonHeap& heap, Address object) {
     const ManagedDict form = managed_dict(heap.layout());
     if (form == ManagedDict::none || form == ManagedDict::inline_values) return {};
-    const Address word = heap.pointer(object - managed_dict_offset);
+    const Address word = heap.pointer(object - managed_dict_offset(heap.layout()));
     if (form == ManagedDict::tagged_word) return word.value & 1 ? word + 1 : Address();
-    return word.is_null() ? heap.pointer(object - managed_values_offset) : Address();
+    return word.is_null() ? heap.pointer(object - managed_values_offset(heap.layout())) : Address();
 }
 
 InstanceDict instance_dict(const ObjectReader& object) {
@@ -127,7 +131,7 @@ InstanceDict instance_dict(const ObjectReader& object) {
         result.dict = heap.pointer(object.at(static_cast<std::uint64_t>(offset)));
         return result;
     }
-    const Address slot = object.address() - managed_dict_offset;
+    const Address slot = object.address() - managed_dict_offset(object.layout());
     const ManagedDict form = managed_dict(object.layout());
     if (form == ManagedDict::inline_values) {
         result.dict = heap.pointer(slot);
@@ -150,7 +154,7 @@ InstanceDict instance_dict(const ObjectReader& object) {
             result.dict = word;
     } else {
         result.dict = heap.pointer(slot);
-        values = heap.pointer(object.address() - managed_values_offset);
+        values = heap.pointer(object.address() - managed_values_offset(object.layout()));
     }
     if (!result.dict.is_null() || values.is_null()) return result;
     const DictFacts keys = cached_keys(object);

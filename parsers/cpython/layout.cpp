@@ -33,6 +33,7 @@ extern const Layout cpython_3_10;
 extern const Layout cpython_3_11;
 extern const Layout cpython_3_12;
 extern const Layout cpython_3_13;
+extern const Layout cpython_3_13_free_threaded;
 extern const Layout cpython_3_14;
 extern const Layout cpython_3_15;
 
@@ -50,6 +51,8 @@ constexpr const Layout* tables[] = {
     &cpython_3_14,  //
     &cpython_3_15,  //
 };
+
+constexpr const Layout* free_threaded_tables[] = {&cpython_3_13_free_threaded};
 
 // The terms of layout_fields.def.
 constexpr bool fixed = false, by_build = true;
@@ -120,8 +123,10 @@ LayoutOffset layout_place(const Layout& layout, const LayoutFieldName& field) {
 
 std::span<const Layout* const> all_layouts() { return tables; }
 
+std::span<const Layout* const> free_threaded_layouts() { return free_threaded_tables; }
+
 const Layout* builtin_layout(const LayoutVersion& version) {
-    for (const Layout* table : tables)
+    for (const Layout* table : version.free_threaded ? free_threaded_layouts() : all_layouts())
         if (table->version == version) return table;
     return nullptr;
 }

@@ -99,6 +99,9 @@ LayoutOffset layout_place(const Layout& layout, const LayoutFieldName& field);
 /// The built-in table for a version, or null. heapsift-layout-table makes the tables in layouts/ from real
 /// builds.
 const Layout* builtin_layout(const LayoutVersion& version);
+/// Those of builds with the GIL, by version.
 std::span<const Layout* const> all_layouts();
+/// Those of free-threaded builds, by version.
+std::span<const Layout* const> free_threaded_layouts();
 
 }  // namespace heapsift

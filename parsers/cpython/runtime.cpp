@@ -16,6 +16,7 @@
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 #include "parsers/cpython/build/instance_dict.h"
+#include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/runtime_state.h"
 #include "parsers/cpython/layout_choice.h"
 #include "parsers/cpython/static_state.h"
@@ -218,16 +219,20 @@ public:
         bool threads = true;
         bool dicts = true;
         bool lists = true;
+        const bool has_lists = !has_collector_bits(layout_);
         for (PythonInterpreter& interpreter : python_.interpreters) {
             threads = read_threads(interpreter) && threads;
             dicts = dicts && is_dict(interpreter.modules) && is_dict(interpreter.sysdict) &&
                     is_dict(interpreter.builtins);
+            if (!has_lists) continue;
             correct_generations(interpreter.gc);
             lists = lists && collector_lists_close(interpreter.gc);
         }
         check("threads point back at their interpreter", threads);
         check("sys.modules, sys.__dict__ and builtins are dicts", dicts);
-        check("the collector's lists close", lists);  // not required: a collection may have been under way
+        if (has_lists)
+            check("the collector's lists close",
+                  lists);  // not required: a collection may have been under way
         find_type_type();
         check("type is its own type", !python_.type_type.is_null());
         if (has_static_type_states()) check("static types find their state", correct_static_type_states());
@@ -421,6 +426,8 @@ struct ProvedLayout {
     }
 };
 
+constexpr const char* supported_free_threaded = "3.13";  // what free_threaded_layouts has
+
 Diagnostic newer_version(const PythonRuntime& python) {
     return {
         "version-unknown",
@@ -432,10 +439,11 @@ Diagnostic newer_version(const PythonRuntime& python) {
 }
 
 [[noreturn]] void throw_not_supported(const CoreFile& core, const std::string& version) {
-    throw cannot_analyse("python-not-supported",
-                         fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet",
-                                     escape_for_terminal(core.path()), version),
-                         fmt::format("it reads {}, with the GIL", supported_versions));
+    throw cannot_analyse(
+        "python-not-supported",
+        fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet",
+                    escape_for_terminal(core.path()), version),
+        fmt::format("it reads {} with the GIL, and {} without", supported_versions, supported_free_threaded));
 }
 
 /// No _PyRuntime anywhere: an older CPython (2.7 has none), or not Python.
@@ -502,8 +510,9 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         const bool has_offsets = core.memory().read<std::uint64_t>(candidate.runtime) == cookie;
         if (has_offsets)
             python.free_threaded = core.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
-        const std::vector<LayoutVersion> tables = layouts_to_try(*version);
-        if (tables.empty() || python.free_threaded) {
+        std::vector<LayoutVersion> tables = layouts_to_try(*version, python.free_threaded);
+        std::erase_if(tables, [](const LayoutVersion& table) { return !builtin_layout(table); });
+        if (tables.empty()) {
             unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
             continue;
         }
@@ -534,7 +543,8 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
             if (best && best->failed() == 0) break;
         }
         if (!best) {
-            if (is_newer_than_supported(*version)) unsupported = version->text();
+            if (is_newer_than_supported(*version))
+                unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
             continue;
         }
         if (is_newer_than_supported(*version)) best->warnings.push_back(newer_version(best->python));

@@ -12,7 +12,10 @@
 // its capacity.
 //
 // Links are plain in builds for work; those of debug and secure builds are encoded, and their pages are larger, so
-// their segments do not read. Nor do those of CPython's free-threaded builds, which have a mimalloc of their own.
+// their segments do not read. CPython has a 2.1.2 inside since 3.13 (Objects/mimalloc), which PYTHONMALLOC=mimalloc
+// uses; its builds with the GIL lay out segments and pages as that version does. Free-threaded builds have all their
+// objects there, in four heaps for each thread, and longer descriptions of pages: when a page may be used again, while
+// other threads may still read it. What is in a page that waits for that is free.
 // Source: types.h, segment.c, page.c, alloc.c and free.c of mimalloc 2.0.9 to 2.4.1; offsets by its own compiler.
 
 #include "parsers/memory/mimalloc.h"
@@ -49,6 +52,8 @@ constexpr std::uint64_t slice_count_at = 0, slice_offset_at = 4, capacity_at = 1
 constexpr MimallocLayout layouts[] = {
     // 2.0.9 to 2.1.2
     {208, 216, 224, 232, 240, 248, 264, 80, 24, 4, 32, 28, 4, 0, 40, 48, 2840},
+    // 2.1.2 of CPython's free-threaded builds
+    {208, 216, 224, 232, 240, 248, 264, 96, 24, 4, 32, 28, 4, 0, 40, 48, 2840},
     // 2.1.4 to 2.1.7
     {208, 216, 224, 232, 240, 248, 264, 96, 32, 2, 24, 40, 8, 48, 56, 64, 8},
     // 2.1.8 to 2.4.1
@@ -108,10 +113,6 @@ private:
     /// The segments of copies of mimalloc of which one segment at least adds up.
     void collect() {
         std::vector<FoundSegment> candidates;
-        struct Copy {
-            std::uint64_t secret;
-            const MimallocLayout* layout;
-        };
         std::vector<Copy> copies;
         for (const Segment& mapping : memory_.segments()) {
             if (mapping.state != ByteState::in_core || !mapping.writable || mapping.module >= 0) continue;
@@ -123,16 +124,17 @@ private:
                         const std::optional<FoundSegment> segment = header_at(at, layout);
                         if (!segment) continue;
                         candidates.push_back(*segment);
-                        if (segment->whole) copies.push_back({segment->secret(), &layout});
+                        if (segment->whole)
+                            copies.push_back({segment->secret(), &layout, pages_that_read(*segment)});
                     }
             });
         }
         const auto by_secret = [](const Copy& a, const Copy& b) { return a.secret < b.secret; };
-        std::stable_sort(copies.begin(), copies.end(), by_secret);
+        choose_layouts(copies);
         Address end;
         for (const FoundSegment& segment : candidates) {
             const auto copy =
-                std::lower_bound(copies.begin(), copies.end(), Copy{segment.secret(), nullptr}, by_secret);
+                std::lower_bound(copies.begin(), copies.end(), Copy{segment.secret(), nullptr, 0}, by_secret);
             if (segment.start < end || copy == copies.end() || copy->secret != segment.secret() ||
                 copy->layout != segment.layout)
                 continue;
@@ -140,6 +142,44 @@ private:
             end = segment.end();
             found_->segments_.push_back({segment.start, end});
         }
+    }
+
+    /// A copy of mimalloc, by its secret number; and how many pages of its segments read in that layout.
+    struct Copy {
+        std::uint64_t secret;
+        const MimallocLayout* layout;
+        std::uint64_t pages;
+    };
+
+    /// Leaves each copy one layout, the one in which most of its pages read: some differ in their pages' fields alone.
+    /// Sorted by secret.
+    static void choose_layouts(std::vector<Copy>& copies) {
+        std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) {
+            return a.secret != b.secret ? a.secret < b.secret : a.layout < b.layout;
+        });
+        std::vector<Copy> chosen;
+        for (std::size_t i = 0; i < copies.size();) {
+            Copy sum = copies[i];
+            for (++i; i < copies.size() && copies[i].secret == sum.secret && copies[i].layout == sum.layout;
+                 ++i)
+                sum.pages += copies[i].pages;
+            if (chosen.empty() || chosen.back().secret != sum.secret)
+                chosen.push_back(sum);
+            else if (sum.pages > chosen.back().pages)
+                chosen.back() = sum;
+        }
+        copies = std::move(chosen);
+    }
+
+    std::uint64_t pages_that_read(const FoundSegment& segment) const {
+        std::uint64_t pages = 0;
+        visit_slices(segment, [&](std::uint64_t index, std::uint64_t count, bool used) {
+            if (!used) return;
+            Page page = read_page(segment, index, count);
+            if (segment.layout->page_start == 0) page.start = page.slices.start;  // by either rule
+            pages += is_plausible(page);
+        });
+        return pages;
     }
 
     std::optional<FoundSegment> header_at(Address at, const MimallocLayout& layout) const {

@@ -1,6 +1,7 @@
 #include "parsers/reading/core_heap.h"
 
 #include "parsers/cpython/build/collector.h"
+#include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/memory/block_numbers.h"
 #include "parsers/snapshot/reported_references.h"
@@ -59,6 +60,16 @@ CollectorFacts CoreHeap::collector_facts(ObjectId object) const {
     const TypeInfo& type = type_info(object);
     const Layout& layout = heap_->python.layout;
     const bool has_header = access().is_gc(address, type);
+    if (has_collector_bits(layout)) {
+        const std::uint64_t stored = references_counted(access().heap(), address);
+        const auto bits = core().memory().read<std::uint8_t>(address + *layout.object.ob_gc_bits).value_or(0);
+        CollectorFacts facts;
+        facts.refcount = static_cast<std::int64_t>(stored);
+        facts.immortal = is_immortal_count(layout, stored);
+        facts.tracked = has_header && (bits & gc_bit_tracked) != 0;
+        facts.finalized = facts.tracked && (bits & gc_bit_finalized) != 0;
+        return facts;
+    }
     const std::uint32_t header = has_header ? *layout.gc_head.size : 0;
     const std::uint32_t count = header + *layout.object.ob_refcnt;
     const AddressSpace::Window fields(core().memory(), address - header,

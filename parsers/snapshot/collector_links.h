@@ -46,6 +46,7 @@ public:
     /// false. `likely`: everything else suggests an object, so its header alone may decide (until
     /// ask_neighbours()).
     bool linked(Address object, bool likely, std::uint64_t& links) const {
+        if (lists_.empty()) return false;
         if (method_ == Method::walk) return is_linked(object);
         const Address head = object - header_size_;
         const Address next(heap_.integer<std::uint64_t>(head + next_offset_) & collector_link_bits);
@@ -58,6 +59,7 @@ public:
     void add_linked(std::uint64_t links) { balance_ += links; }
     /// The same, but may be asked any number of times.
     bool is_linked(Address object) const {
+        if (lists_.empty()) return false;
         if (method_ == Method::walk) return met_.test(object) || has_neighbours(object);
         const Address head = object - header_size_;
         const Address next = next_of(head);
@@ -87,8 +89,8 @@ private:
     /// Whether its links mean nothing, whatever they are (up to 3.7).
     bool is_untracked(Address node) const {
         return has_refs_ && !header_is_tracked(heap_.layout().gc_head, [&](std::uint32_t at) {
-            return heap_.integer<std::uint64_t>(node + at);
-        });
+                   return heap_.integer<std::uint64_t>(node + at);
+               });
     }
     static std::uint64_t mixed(std::uint64_t a) {
         a = (a ^ (a >> 30)) * 0xbf58476d1ce4e5b9ULL;  // splitmix64

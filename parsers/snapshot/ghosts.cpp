@@ -8,6 +8,9 @@ namespace heapsift {
 
 bool in_hash_table(const PythonHeap& heap, Address object) {
     const std::uint64_t type = heap.pointer(object + *heap.layout().object.ob_type).value;
+    if (has_two_counts(heap.layout()))
+        return heap.integer<std::uint64_t>(object + *heap.layout().object.ob_ref_shared) ==
+               std::rotr(type, 4);
     return count_of(heap, object) == std::rotr(type, 4);
 }
 
@@ -15,7 +18,8 @@ bool in_table_of_types(const PythonHeap& heap, Address object, const TypeInfo& t
     const auto type_at = [&](Address at) {
         return heap.types().find(Address(heap.integer<std::uint64_t>(at)));
     };
-    if (type_at(object) != no_type) return true;
+    const std::uint32_t word_before = *heap.layout().object.ob_type - 8;
+    if (type_at(object + word_before) != no_type) return true;
     const auto longer_than_an_entry = [&](Address start) {
         if (count_of(heap, start) >= 4096) return false;
         const TypeId id = heap.type_of(start);

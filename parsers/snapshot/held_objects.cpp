@@ -32,7 +32,7 @@ void HeldObjects::find(const std::function<std::optional<std::uint32_t>(Address 
         const std::uint64_t found = references_.found(object);
         if (found >= most_of_marked) return;
         const Address address = objects_.addresses[object];
-        const std::uint64_t stored = count_of(access_.heap(), address);
+        const std::uint64_t stored = references_counted(access_.heap(), address);
         if (is_immortal_count(access_.heap().layout(), stored) || stored <= found) return;
         const auto [first, last] = std::equal_range(held.begin(), held.end(), object);
         if (stored > found + static_cast<std::uint64_t>(last - first)) some.push_back(address.value);

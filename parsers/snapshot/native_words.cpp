@@ -7,6 +7,7 @@
 #include "parsers/snapshot/native_words.h"
 
 #include "parsers/base/in_pieces.h"
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/elf/word_sweep.h"
 #include "parsers/memory/region_map.h"
@@ -139,7 +140,11 @@ void NativeWords::visit_objects(
                 std::min(words.ranges.front().end, objects_.addresses[object] + types[id].basicsize);
         // A count of references, and a type's flags, are numbers of 32 bits: addresses in a low heap. (Code that is
         // part of 3.11's interpreter counts from a billion, which is 954 MiB.)
-        words.leave_out(objects_.addresses[object] + *layout.object.ob_refcnt);
+        words.leave_out((objects_.addresses[object] + *layout.object.ob_refcnt).rounded_down(8));
+        if (has_two_counts(
+                layout))  // beside them, the thread that owns the object: the address of its control block
+            for (const LayoutOffset field : {layout.object.ob_tid, layout.object.ob_ref_shared})
+                words.leave_out(objects_.addresses[object] + *field);
         if (is_type) words.leave_out(objects_.addresses[object] + *layout.type.tp_flags);
         // Behind its callback a weak reference keeps the hash of what it refers to: the address divided by 16, as a
         // rule (weakrefobject.h; object.c, Py_HashPointer).

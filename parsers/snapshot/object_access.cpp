@@ -93,6 +93,8 @@ bool is_weak_reference(const PythonHeap& heap, Address object) {
 bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
     if (!is_gc(object, type)) return false;
     const Layout& layout = heap_->layout();
+    if (has_collector_bits(layout))
+        return (heap_->integer<std::uint8_t>(object + *layout.object.ob_gc_bits) & gc_bit_tracked) != 0;
     const Address header = collector_header(layout, object);
     return header_is_tracked(layout.gc_head,
                              [&](std::uint32_t at) { return heap_->integer<std::uint64_t>(header + at); });
@@ -223,8 +225,8 @@ void ObjectAccess::fetch_references(Address object, const TypeInfo& type) const 
 
 ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
     ObjectFacts facts{sizes(object, type)};
-    facts.refcount = refcount(object);
-    facts.damaged = facts.damaged || facts.refcount <= 0;
+    facts.refcount = static_cast<std::int64_t>(references_counted(*heap_, object));
+    facts.damaged = facts.damaged || refcount(object) <= 0;
     facts.immortal = immortal(object);
     if (facts.immortal) facts.refcount &= 0xffffffff;
     facts.gc_tracked = gc_tracked(object, type);
@@ -517,7 +519,8 @@ TypeId ObjectAccess::dead_object_type(Address block, std::uint64_t size) const {
     for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += step) {
         const Address object = block + marks + before;
         const TypeId type = heap_->type_of(object);
-        if (type != no_type && refcount(object) == 0 && presize(object, heap_->types()[type]) == before)
+        if (type != no_type && count_of(*heap_, object) == 0 &&
+            presize(object, heap_->types()[type]) == before)
             return type;
     }
     return no_type;
@@ -525,7 +528,7 @@ TypeId ObjectAccess::dead_object_type(Address block, std::uint64_t size) const {
 
 bool ObjectAccess::is_kept_dead(Address object) const {
     const TypeId id = object.aligned(8) ? heap_->type_of(object) : no_type;
-    if (id == no_type || refcount(object) != 0) return false;
+    if (id == no_type || count_of(*heap_, object) != 0) return false;
     const TypeInfo& type = heap_->types()[id];
     const std::uint32_t before = presize(object, type);
     if (!type.heap_type || type.python_class) return false;

@@ -17,6 +17,18 @@ constexpr std::uint64_t max_refcount = 0xffffffff;
 /// A count above 2^32 would need 32 GiB of references; immortal objects (3.12+) have 2^32 - 1.
 bool alive(std::uint64_t count) { return count != 0 && count <= max_refcount; }
 
+/// Whether what stands beside the counts of a free-threaded build's object is what can be there (object.h): flags
+/// (3.13: none), a mutex, the collector's bits, and the owner, the address of a thread's control block.
+bool header_of_two_counts_reads(const PythonHeap& heap, Address object) {
+    constexpr std::uint16_t flags = 15;
+    constexpr std::uint8_t mutex = 3;
+    const object_layout& l = heap.layout().object;
+    const Address bits = object + *l.ob_gc_bits;
+    return heap.integer<std::uint16_t>(bits - 3) <= flags && heap.integer<std::uint8_t>(bits - 1) <= mutex &&
+           (heap.integer<std::uint8_t>(bits) & gc_bits_unused) == 0 &&
+           heap.pointer(object + *l.ob_tid).aligned(8);
+}
+
 }  // namespace
 
 ObjectProof::ObjectProof(const CoreFile& core, const ObjectAccess& access)
@@ -25,8 +37,10 @@ ObjectProof::ObjectProof(const CoreFile& core, const ObjectAccess& access)
       memory_(core.memory()),
       stacks_(thread_stacks(core, access.allocations())) {}
 
-/// True if the collector's header reads as untracked, or as linked in a list.
+/// True if the collector's header reads as untracked, or as linked in a list; of free-threaded builds, which have
+/// none, if the object's own reads.
 bool ObjectProof::header_reads(Address object, const TypeInfo& type) const {
+    if (has_two_counts(heap_.layout())) return header_of_two_counts_reads(heap_, object);
     if (!access_.is_gc(object, type)) return true;
     const auto& l = heap_.layout().gc_head;
     const Address head = collector_header(heap_.layout(), object);

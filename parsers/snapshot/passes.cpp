@@ -25,6 +25,7 @@
 #include "parsers/snapshot/passes.h"
 
 #include "parsers/base/text.h"
+#include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/type_finder.h"
 #include "parsers/memory/jemalloc.h"
 #include "parsers/memory/musl.h"
@@ -59,7 +60,7 @@ bool is_debug_build(const PythonHeap& python) {
 
 /// True if Python's debug hooks are on: looks for their mark before an object that every interpreter has.
 bool has_debug_hooks(const CoreFile& core, const PythonRuntime& python) {
-    const std::uint64_t header = *python.layout.gc_head.size;
+    const std::uint64_t header = collector_header_size(python.layout);
     const auto mark = core.memory().read<std::uint64_t>(python.interpreters.front().modules - header - 8);
     return mark && (*mark & ~std::uint64_t{0xff}) == 0xfdfdfdfdfdfdfd00;
 }

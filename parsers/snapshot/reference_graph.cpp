@@ -126,7 +126,7 @@ private:
             access_.visit_references(object, type, gather);
             all_strong_[id / 64] |= std::uint64_t{gather.all_strong} << (id % 64);
             stored_[id] = static_cast<std::uint8_t>(
-                std::min(count_of(access_.heap(), object), std::uint64_t{many_stored}));
+                std::min(references_counted(access_.heap(), object), std::uint64_t{many_stored}));
             gather.sizes.push_back(gather.pending.size() - before);
             const bool exact = access_.references_exact(object, type);
             gather.exact.push_back(exact);
@@ -244,7 +244,7 @@ private:
     std::uint64_t left_to_explain(ObjectId target, std::uint64_t of_immortal = ~std::uint64_t{0}) const {
         std::uint64_t stored = stored_[target];
         if (stored == many_stored) {
-            stored = count_of(access_.heap(), addresses_[target]);
+            stored = references_counted(access_.heap(), addresses_[target]);
             if (is_immortal_count(access_.heap().layout(), stored)) return of_immortal;
         }
         const auto count = static_cast<std::int64_t>(stored);

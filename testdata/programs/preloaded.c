@@ -1,6 +1,7 @@
 // An allocator with full caches, in some threads, and what the program knows of its blocks. Every thread asks for blocks of many sizes; then each
 // frees some of its own and some of its neighbour's, while nobody asks for any; then a copy of the process writes down what there is, so that
-// writing changes nothing.
+// writing changes nothing. With HEAPSIFT_DOMAIN=python the blocks are those of PyMem_Malloc, which the threads may call without the GIL as long as
+// Python's allocator is one that needs none.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,16 +24,24 @@ OLD(pthread_barrier_wait);
 enum { most_threads = 16, of_thread = 3000 };
 struct block {
     void* start;
-    size_t usable;
+    size_t usable;  // of PyMem_Malloc's, what was asked for
     int freed;
 };
 static struct block blocks[most_threads][of_thread];
 static int threads;
 static pthread_barrier_t asked, freed;
+static void* (*allocate)(size_t) = malloc;
+static void (*release)(void*) = free;
 static FILE* out;
 static char buffer[1 << 20];  // no buffer of malloc's
 
 int prepare(const char* path, int count) {
+    const char* domain = getenv("HEAPSIFT_DOMAIN");
+    if (domain && strcmp(domain, "python") == 0) {
+        allocate = (void* (*)(size_t))dlsym(RTLD_DEFAULT, "PyMem_Malloc");
+        release = (void (*)(void*))dlsym(RTLD_DEFAULT, "PyMem_Free");
+        if (!allocate || !release) return 0;
+    }
     threads = count;
     out = fopen(path, "w");
     return out && count >= 1 && count <= most_threads && setvbuf(out, buffer, _IOFBF, sizeof buffer) == 0 &&
@@ -51,9 +60,9 @@ static void ask(unsigned me) {
     for (unsigned i = 0; i < of_thread; ++i) {
         const size_t size = size_of(i + me);
         struct block* block = &blocks[me][i];
-        block->start = malloc(size);
+        block->start = allocate(size);
         memset(block->start, 'k', size < 4096 ? size : 4096);
-        block->usable = malloc_usable_size(block->start);
+        block->usable = allocate == malloc ? malloc_usable_size(block->start) : size;
     }
 }
 
@@ -61,7 +70,7 @@ static void give_back(unsigned of, unsigned first, unsigned step) {
     for (unsigned i = first; i < of_thread; i += step) {
         if (blocks[of][i].freed) continue;
         blocks[of][i].freed = 1;
-        free(blocks[of][i].start);
+        release(blocks[of][i].start);
     }
 }
 
@@ -75,7 +84,7 @@ static void* work(void* number) {
     for (unsigned i = 0; i < of_thread; ++i)
         if (blocks[me][i].usable >= 96 && blocks[me][i].usable < 128 && i % 3 != 0 && i % 21 != 1) {
             blocks[me][i].freed = 1;
-            free(blocks[me][i].start);
+            release(blocks[me][i].start);
         }
     pthread_barrier_wait(&freed);
     if (me % 4 == 3) return NULL;  // its blocks live on

@@ -114,6 +114,7 @@ def _write(collected, path):
     # Sizes first: some depend on the reference count of a part (BytesIO), which the closure below raises.
     sizes = [_size_of(obj, instead_of_size) for obj in collected]
     counts = [get_count(obj) for obj in collected]
+    tracked = [is_tracked(obj) for obj in collected]  # before the file is made: what that imports may fill a dict
     seen = set(map(id, collected))
     closure = []
     for source in (collected, closure):
@@ -126,6 +127,7 @@ def _write(collected, path):
     counts_before = len(counts)
     sizes.extend([_size_of(obj, instead_of_size) for obj in closure])
     counts.extend([get_count(obj) for obj in closure])
+    tracked.extend([is_tracked(obj) for obj in closure])
 
     own = {"G": 0, "C": 0}
     for kind, objects, first in (("G", collected, 0), ("C", closure, counts_before)):
@@ -150,7 +152,7 @@ def _write(collected, path):
                 count = counts[first + index]
                 if count < 1 << 29:  # not immortal
                     count -= own[kind]
-                out.write("%#x\t%s\t%s\t%s\t%d\t%d\n" % (id(obj), kind, name, sizes[first + index], count, is_tracked(obj)))
+                out.write("%#x\t%s\t%s\t%s\t%d\t%d\n" % (id(obj), kind, name, sizes[first + index], count, tracked[first + index]))
         for cls in _types_of(collected, closure):
             out.write("T\t%#x\t%s\n" % (id(cls), json.dumps(_name_of(cls))))
         for lines in referents:
@@ -233,6 +235,8 @@ def _write_head(out, collected, closure):
     numpy = sys.modules.get("numpy")
     out.write("# pid %d\n" % os.getppid())
     out.write("# python %d.%d.%d\n" % sys.version_info[:3])
+    if getattr(sys, "abiflags", "").find("t") >= 0:
+        out.write("# free-threaded\n")
     out.write("# numpy %s\n" % (numpy.__version__ if numpy else "-"))
     out.write("# collected %d\n" % collected)
     out.write("# closure %d\n" % closure)

@@ -142,10 +142,10 @@ TEST_CASE("build: the versions that can be read", "[cpython][build]") {
     // A newer one is tried with the newest tables first.
     CHECK(is_newer_than_supported({3, 16, 0}));
     CHECK_FALSE(is_newer_than_supported({4, 0, 0}));
-    CHECK(layouts_to_try({3, 9, 2}) == std::vector<LayoutVersion>{{3, 9}});
-    CHECK(layouts_to_try({3, 17, 0}) == std::vector<LayoutVersion>{{3, 15}, {3, 14}, {3, 13}});
-    CHECK(layouts_to_try({3, 5, 10}).empty());
-    CHECK(layouts_to_try({4, 0, 0}).empty());
+    CHECK(layouts_to_try({3, 9, 2}, false) == std::vector<LayoutVersion>{{3, 9}});
+    CHECK(layouts_to_try({3, 17, 0}, false) == std::vector<LayoutVersion>{{3, 15}, {3, 14}, {3, 13}});
+    CHECK(layouts_to_try({3, 5, 10}, false).empty());
+    CHECK(layouts_to_try({4, 0, 0}, true).empty());
     CHECK(PythonVersion::from_hex(0x030d01f0).text() == "3.13.1");
     CHECK(PythonVersion::from_hex(0x030d00c2).text() == "3.13.0rc2");
 }

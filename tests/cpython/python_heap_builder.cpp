@@ -93,6 +93,7 @@ const std::vector<Region>& PythonHeapBuilder::regions() { return regions_; }
 TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
     const Layout& l = layout();
     TypeOptions o;
+    o.basicsize = *l.object.size;
     auto gc = [&](LayoutOffset size, bool own_sizeof = false) {
         if (!size.present()) throw std::invalid_argument(name + " is not in this version");
         o.basicsize = *size;
@@ -261,8 +262,7 @@ void PythonHeapBuilder::fill_type(Address type, const std::string& tp_name, cons
         record.mro.insert(record.mro.end(), records_[base.value].mro.begin(), records_[base.value].mro.end());
     // `object` itself may still be under construction, as the base of `type` and of the types that describe
     // it.
-    put(type, std::uint64_t{1});
-    put(type + *layout().object.ob_type, options.metatype.is_null() ? builtin("type") : options.metatype);
+    put_header(type, options.metatype.is_null() ? builtin("type") : options.metatype);
     set(type, l.tp_basicsize, options.basicsize);
     set(type, l.tp_itemsize, options.itemsize);
     set(type, l.tp_flags, options.flags | ready_flag);
@@ -289,8 +289,8 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
     options.basicsize += 8 * class_options.slots.size();
     if (class_options.slots.empty() && options.dictoffset == 0 && !(inherited.flags & managed_dict_flag)) {
         if (minor() >= 11 && options.itemsize == 0) {
-            options.flags |=
-                managed_dict_flag | (minor() >= 13 && options.basicsize == 16 ? inline_values_flag : 0);
+            options.flags |= managed_dict_flag |
+                             (minor() >= 13 && options.basicsize == *l.object.size ? inline_values_flag : 0);
             options.dictoffset = minor() >= 12 ? -1 : 0;
         } else if (options.itemsize != 0) {
             options.dictoffset = -8;  // from the end of the items
@@ -334,10 +334,21 @@ std::uint64_t PythonHeapBuilder::presize(Address type) const {
     const std::uint64_t flags = records_.at(type.value).options.flags;
     const bool managed =
         minor() >= 11 && (flags & (managed_dict_flag | (minor() >= 12 ? managed_weakref_flag : 0)));
-    return (flags & have_gc_flag ? 16 : 0) + (managed ? 16 : 0);
+    const bool header = (flags & have_gc_flag) && !layout().version.free_threaded;
+    return (header ? 16 : 0) + (managed ? 16 : 0);
 }
 
 // --- objects
+
+void PythonHeapBuilder::put_header(Address object, Address type) {
+    if (layout().version.free_threaded) {  // its owner's thread, its own count, that of others
+        put(object, Address(0x7f0000abc740));
+        put(object + 12, std::uint32_t{1});
+    } else {
+        put(object, std::uint64_t{1});
+    }
+    put(object + *layout().object.ob_type, type);
+}
 
 Address PythonHeapBuilder::object(Address type, std::int64_t items) {
     const TypeOptions options = records_.at(type.value).options;
@@ -346,8 +357,7 @@ Address PythonHeapBuilder::object(Address type, std::int64_t items) {
         options.basicsize + static_cast<std::uint64_t>(options.itemsize) * static_cast<std::uint64_t>(items);
     const bool inline_values = options.flags & inline_values_flag;
     const Address at = allocate(before + body + (inline_values ? 8 * 34 : 0)) + before;
-    put(at, std::uint64_t{1});
-    put(at + *layout().object.ob_type, type);
+    put_header(at, type);
     if (options.itemsize != 0 && !options.no_var_size) put(at + *layout().var_object.ob_size, items);
     return at;
 }
@@ -361,8 +371,7 @@ Address PythonHeapBuilder::integer_of_digits(const std::vector<std::uint32_t>& d
     const auto& l = layout().long_;
     const Address type = builtin("int");
     const Address at = allocate(*l.ob_digit + 4 * std::max<std::uint64_t>(digits.size(), 1));
-    put(at, std::uint64_t{1});
-    put(at + *layout().object.ob_type, type);
+    put_header(at, type);
     const auto count = static_cast<std::int64_t>(digits.size());
     if (l.lv_tag.present())
         set(at, l.lv_tag, static_cast<std::uint64_t>(count) << 3 | (count == 0 ? 1U : negative ? 2U : 0U));
@@ -404,8 +413,7 @@ Address PythonHeapBuilder::str32(const std::u32string& text) {
     const std::uint64_t header = ascii ? *l.ascii.size : *l.compact_unicode.size;
     const Address type = builtin("str");
     const Address at = allocate(header + (text.size() + 1) * kind);
-    put(at, std::uint64_t{1});
-    put(at + *l.object.ob_type, type);
+    put_header(at, type);
     set(at, l.ascii.length, static_cast<std::int64_t>(text.size()));
     set(at, l.ascii.hash, std::int64_t{-1});
     set_bits(at, l.ascii.state_kind, kind);
@@ -437,7 +445,9 @@ Address PythonHeapBuilder::list(const std::vector<Address>& items, std::uint64_t
     put(at + *layout().var_object.ob_size, static_cast<std::int64_t>(items.size()));
     set(at, layout().list.allocated, allocated);
     if (allocated == 0) return at;
-    const Address array = allocate(8 * allocated);
+    // Free-threaded: the array's length comes first.
+    const std::uint64_t length = layout().version.free_threaded ? 8 : 0;
+    const Address array = allocate(length + 8 * allocated) + length;
     set(at, layout().list.ob_item, array);
     for (std::size_t i = 0; i < items.size(); ++i) put(array + 8 * i, items[i]);
     return at;

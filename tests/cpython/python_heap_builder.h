@@ -170,6 +170,7 @@ private:
 
     std::byte* bytes_at(Address at, std::size_t size);
     TypeOptions builtin_options(const std::string& name);
+    void put_header(Address object, Address type);
     void fill_type(Address type, const std::string& tp_name, const TypeOptions& options,
                    const Entries& members);
 

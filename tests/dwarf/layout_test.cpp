@@ -138,7 +138,7 @@ const std::set<std::string> needed = {"runtime_state.interpreters_head",
 }  // namespace
 
 TEST_CASE("layout: every built-in table has what every CPython has", "[cpython][layout]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(all_layouts()), from_range(free_threaded_layouts()));
     INFO(layout->version.major << "." << layout->version.minor);
     std::size_t checked = 0;
     for (const LayoutFieldName& field : layout_field_names()) {
@@ -157,7 +157,7 @@ TEST_CASE("layout: every built-in table has what every CPython has", "[cpython][
 }
 
 TEST_CASE("layout: members lie inside their struct", "[cpython][layout]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(all_layouts()), from_range(free_threaded_layouts()));
     LayoutOffset size;
     for (const LayoutFieldName& field : layout_field_names()) {
         if (std::string_view(field.field_name) == "size" && *field.dwarf_path[0] == '\0') {
@@ -176,7 +176,9 @@ TEST_CASE("layout: a version is found by its numbers and kind, an unknown one is
     for (const Layout* layout : all_layouts()) CHECK(builtin_layout(layout->version) == layout);
     CHECK(builtin_layout({3, 11}) != nullptr);
     CHECK(builtin_layout({3, 13}) != nullptr);
-    CHECK(builtin_layout({3, 13, /*free_threaded=*/true}) == nullptr);
+    for (const Layout* layout : free_threaded_layouts()) CHECK(builtin_layout(layout->version) == layout);
+    CHECK(builtin_layout({3, 13, /*free_threaded=*/true}) != nullptr);
+    CHECK(builtin_layout({3, 12, /*free_threaded=*/true}) == nullptr);
     CHECK(builtin_layout({2, 0}) == nullptr);
 }
 

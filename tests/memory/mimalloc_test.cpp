@@ -18,7 +18,7 @@ constexpr Address segment_at(0x7f1000000000 & ~std::uint64_t{(32 << 20) - 1});
 constexpr std::uint64_t slice = 64 << 10, secret = 0x5bd1e9955bd1e995;
 constexpr Address heap_at(0x7e0000000000);
 
-/// offsetof and sizeof in three versions.
+/// offsetof and sizeof in four versions.
 struct Fields {
     std::uint64_t used, cookie, segment_slices, info_slices, kind, slice_entries, slices, page, used_blocks,
         local_free, block_size, page_start, thread_free, heap, delayed;
@@ -27,7 +27,9 @@ struct Fields {
 constexpr Fields versions[] = {
     {208, 216, 224, 232, 240, 248, 264, 80, 24, 32, 28, 0, 40, 48, 2840, false},  // 2.0.9
     {208, 216, 224, 232, 240, 248, 264, 96, 32, 24, 40, 48, 56, 64, 8, true},     // 2.1.7
-    {216, 224, 248, 256, 264, 272, 288, 96, 32, 24, 40, 48, 56, 64, 8, true}};    // 2.2.4
+    {216, 224, 248, 256, 264, 272, 288, 96, 32, 24, 40, 48, 56, 64, 8, true},     // 2.2.4
+    {208, 216, 224, 232, 240, 248, 264, 96, 24, 32, 28, 0, 40, 48, 2840,
+     false}};  // 2.1.2 of free-threaded CPython
 
 struct Process {
     explicit Process(const Fields& layout, std::uint64_t mapped_slices = 16) : f(layout) {
@@ -106,7 +108,7 @@ struct Process {
 
 TEST_CASE("mimalloc 2: a block is free in its page's three lists and in its heap's, else in use",
           "[mimalloc]") {
-    Process process(versions[GENERATE(0, 1, 2)]);
+    Process process(versions[GENERATE(0, 1, 2, 3)]);
     const Address blocks = process.small_page();
     const auto mimalloc = process.found();
     REQUIRE(mimalloc);

@@ -27,6 +27,7 @@ class Fact:
 class Truth:
     version: tuple = ()
     numpy: str = ""
+    free_threaded: bool = False
     objects: dict = dataclasses.field(default_factory=dict)  # address -> Fact
     types: dict = dataclasses.field(default_factory=dict)    # address of a type -> name of its instances' type
     referents: dict = dataclasses.field(default_factory=dict)  # address -> what gc.get_referents returned, where asked for and not empty
@@ -43,6 +44,8 @@ def load_truth(path, with_referents=False):
                 truth.version = tuple(map(int, line.split()[2].split(".")))
             elif line.startswith("# numpy "):
                 truth.numpy = line.split()[2].strip("-")
+            elif line.startswith("# free-threaded"):
+                truth.free_threaded = True
             elif fields[0] == "T":
                 truth.types[int(fields[1], 16)] = json.loads(fields[2])
             elif fields[0] == "R":
@@ -76,7 +79,7 @@ class Comparison:
 
 def compare(truth, core_path, rows, blocks=None):
     """`rows`: dicts as `heapsift objects --format jsonl` prints them."""
-    core = CoreWords(core_path, blocks)
+    core = CoreWords(core_path, blocks, truth.free_threaded)
     try:
         result = Comparison(truth)
         _check_recording(result, core)
@@ -90,7 +93,7 @@ def compare(truth, core_path, rows, blocks=None):
 def _check_recording(result, core):
     """Compares the truth itself with the core's bytes: the type of each object it lists. If they differ, the recording is at fault."""
     for address, fact in result.truth.objects.items():
-        type_address = core.word(address + 8)
+        type_address = core.type_of(address)
         found = result.truth.types.get(type_address)
         if found != fact.type:
             result.fault("recording", fact.type, address, fact.type, found or "type at %#x" % (type_address or 0))
@@ -107,7 +110,7 @@ def _check_rows(result, core, rows):
             result.fault("twice", row["type"], address, "one row", "two")
             continue
         seen.add(address)
-        count = core.reference_count(address, truth.version)
+        count = core.references_counted(address, truth.version)
         if count is not None and row["refcount"] != count and not (_is_immortal(count) and _is_immortal(row["refcount"])):
             result.fault("count", row["type"], address, count, row["refcount"])
         fact = truth.objects.get(address)
@@ -157,13 +160,14 @@ def _body(core, version, address):
     """Where the object itself lies. Its size does not tell, since it may count a buffer elsewhere."""
     if core.block_state(address, version) == "allocated":
         return core.block_of(address, version)
-    return address, address + 16
+    return address, address + core.header
 
 
 def _content_referred_to(core, version, rows, bodies):
     """The str and bytes whose characters C code points at, after keeping the object alive for good: NumPy's docstrings, names of
     methods. The characters start right after the header, which is longer if they are not ASCII, and shorter from 3.12 on."""
     starts = {"str": (40, 56) if version >= (3, 12) else (48, 72), "bytes": (32,)}
+    starts = {name: tuple(start + core.header - 16 for start in places) for name, places in starts.items()}
     inner = {address + start: address for address, row in rows.items() for start in starts.get(row["type"], ())}
     return {inner[held] for held in core.referred_to({held: bodies[address] for held, address in inner.items()})}
 
@@ -180,9 +184,9 @@ def _doubt(core, truth, extras, address):
         return "its block is free" if state == "free" else "no object starts there in its block"
     if state and any(mate in truth.objects or mate in extras for mate in core.block_mates(address, truth.version)):
         return "another object has its block"
-    type_address = core.word(address + 8)
+    type_address = core.type_of(address)
     name = truth.types.get(type_address)
     if name is None:  # a type that the process did not list: its own type must be one that it did
-        return None if core.word((type_address or 0) + 8) in truth.types else "its type pointer is no type"
+        return None if core.type_of(type_address or 0) in truth.types else "its type pointer is no type"
     said = extras[address]["type"]  # anonymous where heapsift has no files: then nothing is claimed
     return None if said in (name, "<type %#x>" % type_address) else "its type is %s" % name

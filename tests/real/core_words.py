@@ -30,8 +30,10 @@ _OBJECT_STARTS = (0, 16, 32)  # in its block: plain, behind the collector's head
 class CoreWords:
     """The memory of an ELF64 little-endian core. Bytes that the core leaves out read as None."""
 
-    def __init__(self, path, blocks=None):
+    def __init__(self, path, blocks=None, free_threaded=False):
         self._asked = [blocks, path]
+        self._two_counts = free_threaded
+        self.header = 32 if free_threaded else 16  # bytes of an object's; the last word is its type
         with open(path, "rb") as file:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.segments = sorted(self._read_segments())
@@ -82,8 +84,16 @@ class CoreWords:
             return None
         return struct.unpack_from("<I", self._map, segment[2] + address - segment[0])[0]
 
+    def type_of(self, address):
+        return self.word(address + self.header - 8)
+
     def reference_count(self, address, version):
         """None if the header is not in the core; 0 for an object that was freed, also if that word is a free list's link."""
+        if self._two_counts:  # object.h: ob_ref_local at 12, ob_ref_shared at 16, above two bits of state
+            local, shared = self.half(address + 12), self.word(address + 16)
+            if local is None or shared is None:
+                return None
+            return local if local == 0xFFFFFFFF else max(0, local + ((shared - (1 << 64) if shared >> 63 else shared) >> 2))
         word = self.word(address)
         if word is None:
             return None
@@ -94,6 +104,13 @@ class CoreWords:
         if version >= (3, 12):  # an immortal object's count is 32 bits wide
             return word & 0xFFFFFFFF if word < 1 << 33 else 0
         return word if word < 1 << 40 else 0
+
+    def references_counted(self, address, version):
+        """The same, less the collector's own of an object whose count is deferred (gc bit 64)."""
+        count = self.reference_count(address, version)
+        if not self._two_counts or not count or count == 0xFFFFFFFF:
+            return count
+        return count - (self.half(address + 8) >> 30 & 1)
 
     def _is_free_list_link(self, address, word):
         """Whether `word`, at the start of a block, is the link by which glibc malloc chains freed blocks of a size: the address of the next
@@ -107,6 +124,8 @@ class CoreWords:
 
     def block_state(self, address, version):
         """'allocated', 'free' or 'inside' (not where an object may start) by the pool around `address`; None if that is not a pool."""
+        if self._two_counts:  # without pymalloc
+            return None
         pool_size = 16384 if version >= (3, 10) else 4096
         pool = address & -pool_size
         first, free_block = self.word(pool), self.word(pool + 8)

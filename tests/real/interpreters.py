@@ -19,7 +19,7 @@ try:
     numpy = numpy.__version__
 except Exception:
     numpy = "-"
-print("%d.%d.%d" % sys.version_info[:3], numpy)
+print("%d.%d.%d" % sys.version_info[:3], numpy, "t" if "t" in getattr(sys, "abiflags", "") else "")
 """
 
 
@@ -59,7 +59,7 @@ def _ask(where, path, tree=""):
     version = tuple(map(int, answer[0].split(".")))
     if version < _OLDEST:
         return None
-    return Interpreter("%s%s %s" % (answer[0], "d" if candidate.debug else "", where), path, version, answer[1].strip("-"), tree)
+    return Interpreter("%s%s%s %s" % (answer[0], "".join(answer[2:]), "d" if candidate.debug else "", where), path, version, answer[1].strip("-"), tree)
 
 
 def _debian_pythons(folder):

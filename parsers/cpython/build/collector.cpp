@@ -1,10 +1,13 @@
 #include "parsers/cpython/build/collector.h"
 
+#include "parsers/cpython/build/object_header.h"
+
 namespace heapsift {
 
 std::vector<CollectorList> collector_lists(const PythonRuntime& python) {
     const Layout& l = python.layout;
     std::vector<CollectorList> lists;
+    if (has_collector_bits(l)) return lists;
     if (!l.gc_head.size.present() || !l.gc_head.next.present() || !l.gc_head.prev.present() ||
         !l.gc_state.generations.present() || !l.gc_generation.size.present())
         return lists;

@@ -19,9 +19,10 @@
 namespace heapsift {
 
 inline constexpr std::uint64_t collector_link_bits = ~std::uint64_t{3};  // of a link: the address
-inline constexpr std::uint64_t collector_finalized = 1;  // in the back link, or in gc_refs: the finalizer has run
-inline constexpr std::uint64_t collector_counts = 2;     // in the back link: it may be a count
-inline constexpr std::int8_t frozen_generation = 3;      // what gc.freeze() put aside
+inline constexpr std::uint64_t collector_finalized =
+    1;  // in the back link, or in gc_refs: the finalizer has run
+inline constexpr std::uint64_t collector_counts = 2;  // in the back link: it may be a count
+inline constexpr std::int8_t frozen_generation = 3;   // what gc.freeze() put aside
 
 /// Whether a header says that its object is in a list. `word` reads one word of the header.
 template <class Word>
@@ -43,7 +44,8 @@ struct CollectorList {
     bool collecting = false;     // its interpreter was collecting
 };
 
-/// The lists of all interpreters, which share them up to 3.8. None if the layout does not say where they are.
+/// The lists of all interpreters, which share them up to 3.8. None if the layout does not say where they are, and in
+/// free-threaded builds, whose collector visits the blocks of its allocator (gc_free_threading.c).
 std::vector<CollectorList> collector_lists(const PythonRuntime& python);
 
 /// Whether the back link of the header at `node` is a count that its object can have. (For an object that was

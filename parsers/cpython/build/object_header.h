@@ -1,7 +1,8 @@
 #pragma once
 
 // What precedes an object in its block: the collector's header, and the words for a dict and a list of weak
-// references that the interpreter manages (object.h, pycore_object.h).
+// references that the interpreter manages (object.h, pycore_object.h). In free-threaded builds (since 3.13) no
+// collector's header does: each object's own header has the collector's bits, and the thread that owns it.
 
 #include "parsers/base/address.h"
 #include "parsers/cpython/layout.h"
@@ -9,7 +10,19 @@
 
 namespace heapsift {
 
-/// The collector's header of an object that has one.
+/// Whether the collector's state of an object is in the object's own header (free-threaded builds).
+inline bool has_collector_bits(const Layout& layout) { return layout.object.ob_gc_bits.present(); }
+
+/// The collector's bits of an object (pycore_gc.h, _PyGC_BITS_…).
+inline constexpr std::uint8_t gc_bit_tracked = 1, gc_bit_finalized = 2, gc_bit_frozen = 8,
+                              gc_bit_deferred = 64, gc_bits_unused = 128;
+
+/// Bytes of the collector's header before an object that has one.
+inline std::uint32_t collector_header_size(const Layout& layout) {
+    return has_collector_bits(layout) ? 0 : *layout.gc_head.size;
+}
+
+/// The collector's header of an object that has one. Not of free-threaded builds.
 inline Address collector_header(const Layout& layout, Address object) {
     return object - *layout.gc_head.size;
 }
@@ -26,7 +39,7 @@ inline constexpr std::uint64_t managed_words = 16;
 /// Bytes before an instance of a type with these flags. (None of this applies to an instance of a tracked
 /// type that says it has no header.)
 inline std::uint64_t bytes_before_instance(const Layout& layout, std::uint64_t flags) {
-    const std::uint64_t header = flags & have_gc_flag ? *layout.gc_head.size : 0;
+    const std::uint64_t header = flags & have_gc_flag ? collector_header_size(layout) : 0;
     return header + (flags & managed_flags(layout) ? managed_words : 0);
 }
 
@@ -38,7 +51,8 @@ inline std::uint64_t counted_before_instance(const Layout& layout, std::uint64_t
     const bool asks_object =
         until(10).contain(layout.version) || (since(13).contain(layout.version) && is_plain_type);
     const bool has_header = asks_object ? object_has_header : (flags & have_gc_flag) != 0;
-    return (has_header ? *layout.gc_head.size : 0) + (flags & managed_flags(layout) ? managed_words : 0);
+    return (has_header ? collector_header_size(layout) : 0) +
+           (flags & managed_flags(layout) ? managed_words : 0);
 }
 
 }  // namespace heapsift

@@ -40,13 +40,13 @@ bool is_newer_than_supported(const PythonVersion& version) {
     return version.major == 3 && version.minor > last_minor;
 }
 
-std::vector<LayoutVersion> layouts_to_try(const PythonVersion& version) {
+std::vector<LayoutVersion> layouts_to_try(const PythonVersion& version, bool free_threaded) {
     constexpr int worth_a_try = 3;
     std::vector<LayoutVersion> versions;
-    if (is_supported(version)) versions.push_back({version.major, version.minor, false, false});
+    if (is_supported(version)) versions.push_back({version.major, version.minor, free_threaded, false});
     if (is_newer_than_supported(version))
         for (int back = 0; back < worth_a_try; ++back)
-            versions.push_back({version.major, last_minor - back, false, false});
+            versions.push_back({version.major, last_minor - back, free_threaded, false});
     return versions;
 }
 

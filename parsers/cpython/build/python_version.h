@@ -47,7 +47,7 @@ constexpr LayoutVersions within(int first, int last) { return {first, last}; }
 
 /// Of which tables to try for a version, best first: its own, or those of the last few if it is newer than all; none if
 /// it is not supported.
-std::vector<LayoutVersion> layouts_to_try(const PythonVersion& version);
+std::vector<LayoutVersion> layouts_to_try(const PythonVersion& version, bool free_threaded);
 
 /// Whether it is 3.`minor`.
 constexpr bool is_minor(const LayoutVersion& version, int minor) { return version.minor == minor; }

@@ -6,9 +6,15 @@
 // object. 3.14 and later use four; above them two bytes stay 0 (ob_overflow), and two are flags of the object
 // (ob_flags: 1 immortal, 4 allocated statically). A block on one of their free lists begins with the address
 // of the next one instead. Since 3.12 an object is immortal if the lower half of that word, read as signed,
-// is negative (object.h, _Py_IsImmortal): its count never changes. Other builds (free-threaded ones have two
-// counts and an owner) are to be added here.
+// is negative (object.h, _Py_IsImmortal): its count never changes.
+//
+// Free-threaded builds have two counts: ob_ref_local, of the thread that owns the object, and ob_ref_shared, of
+// all others, above two bits of state. The sum is the count; the first alone can be below or above it. An object
+// is immortal if all bits of the first are set. Where layouts have ob_refcnt, theirs have ob_ref_local. Of an object
+// whose count is deferred (modules, their functions and code: frames do not count what they run) one reference is
+// the collector's own, so that only the collector frees it (3.13, object.c: _PyObject_SetDeferredRefcount).
 
+#include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/python_heap.h"
 
 #include <cstring>
@@ -21,14 +27,44 @@ inline std::uint64_t count_in_word(const Layout& layout, std::uint64_t word) {
     return word & std::uint64_t{0xffff} << 32 ? 0 : word & 0xffffffff;
 }
 
+/// Whether an object has two counts.
+inline bool has_two_counts(const Layout& layout) { return layout.object.ob_ref_shared.present(); }
+
+/// The sum of two counts; 0 if it is below 0. (object.h, Py_REFCNT)
+inline std::uint64_t sum_of_counts(std::uint32_t local, std::int64_t shared) {
+    constexpr std::uint32_t immortal = 0xffffffff;
+    constexpr int state_bits = 2;
+    if (local == immortal) return immortal;
+    const std::int64_t sum = local + (shared >> state_bits);
+    return sum < 0 ? 0 : static_cast<std::uint64_t>(sum);
+}
+
 /// The count as stored; 0 if it cannot be read.
 inline std::uint64_t count_of(const PythonHeap& heap, Address object) {
+    if (has_two_counts(heap.layout()))
+        return sum_of_counts(heap.integer<std::uint32_t>(object + *heap.layout().object.ob_refcnt),
+                             heap.integer<std::int64_t>(object + *heap.layout().object.ob_ref_shared));
     return count_in_word(heap.layout(),
                          heap.integer<std::uint64_t>(object + *heap.layout().object.ob_refcnt));
 }
 
-/// The same for an object in `bytes`, which must reach to the end of that word.
+/// How many references it counts: the same, less that of the collector itself. 0 then is garbage, and still an object.
+inline std::uint64_t references_counted(const PythonHeap& heap, Address object) {
+    const std::uint64_t count = count_of(heap, object);
+    if (!has_two_counts(heap.layout()) || count == 0 || count == 0xffffffff) return count;
+    const auto bits = heap.integer<std::uint8_t>(object + *heap.layout().object.ob_gc_bits);
+    return bits & gc_bit_deferred ? count - 1 : count;
+}
+
+/// The same as count_of for an object in `bytes`, which must reach to the end of its header.
 inline std::uint64_t count_of(const Layout& layout, const std::byte* bytes) {
+    if (has_two_counts(layout)) {
+        std::uint32_t local = 0;
+        std::int64_t shared = 0;
+        std::memcpy(&local, bytes + *layout.object.ob_refcnt, sizeof(local));
+        std::memcpy(&shared, bytes + *layout.object.ob_ref_shared, sizeof(shared));
+        return sum_of_counts(local, shared);
+    }
     std::uint64_t word = 0;
     std::memcpy(&word, bytes + *layout.object.ob_refcnt, sizeof(word));
     return count_in_word(layout, word);

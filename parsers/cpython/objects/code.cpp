@@ -1,7 +1,9 @@
 // function and code. The collector does not track code objects, and nothing reports their constants and
-// names: hidden references. Up to 3.10 the bytecode is a bytes object; since 3.11 (cpython/code.h) it follows
+// names: hidden references. (Only free-threaded builds have their constants reported.) Up to 3.10 the bytecode is a bytes object; since 3.11 (cpython/code.h) it follows
 // the header, in ob_size units of two bytes.
 
+#include "parsers/cpython/build/quirks.h"
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/type_flags.h"
 
@@ -77,7 +79,7 @@ bool code_plausible(const ObjectReader& object) {
         if (heap.memory().state_of(address) == ByteState::not_saved) return true;
         const TypeId type = heap.type_of(address);
         return type != no_type && (heap.types()[type].flags & tuple_subclass_flag) != 0 &&
-               heap.integer<std::int64_t>(address) != 0;
+               count_of(heap, address) != 0;
     };
     return heap.unicode(object.pointer(l.co_filename)) && heap.unicode(object.pointer(l.co_name)) &&
            is_tuple(object.pointer(l.co_consts)) && is_tuple(object.pointer(l.co_names));
@@ -86,7 +88,8 @@ bool code_plausible(const ObjectReader& object) {
 void code_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().code;
     constexpr auto hidden = ReferenceKind::hidden;
-    visit.named(object.pointer(l.co_consts), ".co_consts", hidden);
+    visit.named(object.pointer(l.co_consts), ".co_consts",
+                code_reports_constants(object.layout()) ? ReferenceKind::strong : hidden);
     visit.named(object.pointer(l.co_names), ".co_names", hidden);
     visit.named(object.pointer(l.co_exceptiontable), ".co_exceptiontable", hidden);
     visit.named(object.pointer(l.co_localsplusnames), ".<co_localsplusnames>", hidden);

@@ -24,7 +24,9 @@ std::uint64_t list_size(const ObjectReader& object) { return object.type().basic
 
 void list_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const Address items = object.pointer(object.layout().list.ob_item);
-    if (!items.is_null()) visit.visit(items, array_bytes(object), false);
+    // The array of a free-threaded build has its own length before the items (_PyListArray, listobject.c).
+    const std::uint64_t before = object.layout().list_array.ob_item.or_else(0);
+    if (!items.is_null()) visit.visit(items - before, before + array_bytes(object), false);
 }
 
 bool list_reads(const ObjectReader& object) {

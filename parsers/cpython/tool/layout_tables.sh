@@ -4,16 +4,17 @@
 # not compile: empty the braces of each table, build the tool, and run this. After an update of Debian's packages the build-ids and
 # versions in the last lines change (file -L /usr/bin/python3.11).
 #
-#     layout_tables.sh build/dev/heapsift-layout-table VERSIONS TRIXIE FORKY
+#     layout_tables.sh build/dev/heapsift-layout-table VERSIONS TRIXIE FORKY FREE-THREADED
 #
 # VERSIONS is a folder of interpreters with debug information, as pyenv makes it: 3.9.18/lib/libpython3.9.so.1.0 and so on. The
 # tables of 3.11 and 3.13 are those of Debian 12's and 13's builds: python3.11-dbg is installed here (test.sh does that), python3.13-dbg
 # in TRIXIE, a tree of Debian 13 (test.sh makes /var/cache/heapsift/trixie, and does not:
 # chroot TRIXIE apt-get install --no-install-recommends python3.13-dbg). Those of 3.14 and 3.15 are of Debian 14's builds, whose
-# python3.14-dbg and python3.15-dbg are installed in FORKY.
+# python3.14-dbg and python3.15-dbg are installed in FORKY. FREE-THREADED is the folder of a free-threaded 3.13.5, built with -g
+# (testdata/test.sh makes it of Debian 13's source).
 set -eu
-[ $# -eq 4 ] || { echo "usage: $0 LAYOUT-TABLE VERSIONS TRIXIE FORKY" >&2; exit 2; }
-tool=$1 versions=$2 trixie=$3 forky=$4 tables=$(dirname "$0")/../layouts
+[ $# -eq 5 ] || { echo "usage: $0 LAYOUT-TABLE VERSIONS TRIXIE FORKY FREE-THREADED" >&2; exit 2; }
+tool=$1 versions=$2 trixie=$3 forky=$4 free_threaded=$5 tables=$(dirname "$0")/../layouts
 trap 'rm -f "$tables"/*.new' EXIT
 
 table() { # VERSION BUILD FILE...
@@ -66,3 +67,4 @@ plain 3.12.1 "x86-64 Linux"
 debian 3.13 "Debian 13's python3.13 3.13.5-2+deb13u5, amd64" 7e/8d5f "$trixie"
 debian 3.14 "Debian 14's python3.14 3.14.8-1, amd64" ee/d130 "$forky"
 debian 3.15 "Debian 14's python3.15 3.15.0-1, amd64" fa/647a "$forky"
+table 3.13t "a plain 3.13.5 build with --disable-gil, amd64" "$free_threaded"/bin/python3.13t "$free_threaded"/lib/python3.13t/lib-dynload/*.so
