@@ -100,5 +100,7 @@ LayoutOffset layout_place(const Layout& layout, const LayoutFieldName& field);
 /// builds.
 const Layout* builtin_layout(const LayoutVersion& version);
 std::span<const Layout* const> all_layouts();
+/// Those of CPython 3.
+std::span<const Layout* const> layouts_of_3();
 
 }  // namespace heapsift

@@ -86,9 +86,9 @@ private:
     bool has_neighbours(Address object) const;
     /// Whether its links mean nothing, whatever they are (up to 3.7).
     bool is_untracked(Address node) const {
-        return has_refs_ && !header_is_tracked(heap_.layout().gc_head, [&](std::uint32_t at) {
-            return heap_.integer<std::uint64_t>(node + at);
-        });
+        return has_refs_ && !header_is_tracked(heap_.layout(), [&](std::uint32_t at) {
+                   return heap_.integer<std::uint64_t>(node + at);
+               });
     }
     static std::uint64_t mixed(std::uint64_t a) {
         a = (a ^ (a >> 30)) * 0xbf58476d1ce4e5b9ULL;  // splitmix64

@@ -27,6 +27,7 @@ std::string PythonVersion::text() const {
 }
 
 bool is_supported(const PythonVersion& version) {
+    if (version.major == 2) return version.minor == 7;
     return version.major == 3 && version.minor >= 6 && version.minor <= 15;
 }
 
