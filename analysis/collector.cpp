@@ -14,7 +14,9 @@
 #include "analysis/collector.h"
 
 #include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/gc_state.h"
+#include "parsers/cpython/old_classes.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/reported_references.h"
 
@@ -187,9 +189,8 @@ private:
             of_[object] = CollectorVerdict::uncollectable;
             pending.push_back(object);
         };
-        if (std::find(slots.legacy.begin(), slots.legacy.end(), true) == slots.legacy.end()) return;
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (found[object] && slots.legacy[columns().type_of(object)]) mark(object);
+            if (found[object] && slots.has_legacy(object, columns().type_of(object))) mark(object);
         while (!pending.empty()) {
             const ObjectId source = pending.back();
             pending.pop_back();
@@ -289,9 +290,15 @@ bool has_slot(const HeapReader& heap, const TypeInfo& type, LayoutOffset slot) {
 FinalizerSlots::FinalizerSlots(const HeapReader& heap) {
     const HeapSnapshot& columns = heap.snapshot();
     for (const TypeInfo& type : columns.types) {
-        legacy.push_back(has_slot(heap, type, columns.python.layout.type.tp_del));
+        // In 2.7 that of a type made by C, such as the generator's, does not count.
+        const bool counts = type.heap_type || !has_old_classes(columns.python.layout);
+        legacy.push_back(counts && has_slot(heap, type, columns.python.layout.type.tp_del));
         modern.push_back(has_slot(heap, type, columns.python.layout.type.tp_finalize));
     }
+    if (!has_old_classes(columns.python.layout)) return;
+    OldFinalizers old(heap.python_heap());
+    for (ObjectId object{0}; object < columns.object_count(); ++object)
+        if (old.has(columns.address_of(object), columns.type_info(object))) old_.push_back(object);
 }
 
 DyingByCounts::DyingByCounts(const HeapReader& heap)

@@ -95,8 +95,16 @@ private:
 /// Which types have finalizers; by TypeId.
 struct FinalizerSlots {
     explicit FinalizerSlots(const HeapReader& heap);
-    std::vector<bool> legacy;  // tp_del
+    std::vector<bool> legacy;  // tp_del, as every __del__ of a class is up to 3.3
+    /// Whether the collector leaves the object, of this type, alone: by its type or, in 2.7, by its old-style class, or
+    /// because it is a generator that is inside a try statement.
+    bool has_legacy(ObjectId object, TypeId type) const {
+        return legacy[type] || std::binary_search(old_.begin(), old_.end(), object);
+    }
     std::vector<bool> modern;  // tp_finalize, as every __del__ since 3.4 is
+
+private:
+    std::vector<ObjectId> old_;  // by id
 };
 
 }  // namespace heapsift

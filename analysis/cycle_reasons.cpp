@@ -125,7 +125,7 @@ CycleReason reason_of(const HeapSnapshot& heap, const ObjectStates& states, cons
         case ObjectState::uncollectable:
             reason.kind = Kind::in_garbage_list;
             for (const ObjectId member : members)
-                if (reasons.finalizers.legacy[heap.type_of(member)]) {
+                if (reasons.finalizers.has_legacy(member, heap.type_of(member))) {
                     reason.kind = Kind::legacy_finalizer;
                     reason.type = heap.type_of(member);
                 } else if (states.collection.of[member] == CollectorVerdict::uncollectable) {

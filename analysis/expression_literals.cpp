@@ -327,6 +327,7 @@ private:
         if (!fraction) {
             if (!read_limbs(rest.substr(0, end), 10, literal.limbs)) return std::nullopt;
             at_ += end;
+            if (!ended() && (text_[at_] == 'L' || text_[at_] == 'l')) ++at_;  // 2.7: a long
             literal.negative = minus && !literal.limbs.empty();
             return literal;
         }

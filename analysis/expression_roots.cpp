@@ -4,6 +4,7 @@
 #include "analysis/expression_roots.h"
 
 #include "analysis/object_row.h"
+#include "parsers/cpython/build/quirks.h"
 
 #include <algorithm>
 #include <charconv>
@@ -100,7 +101,8 @@ std::vector<ExpressionPlace> ExpressionRoots::builtins(std::string_view text) co
     std::vector<ExpressionPlace> places;
     for (const PythonInterpreter& interpreter : columns().python.interpreters)
         if (places.empty())
-            add_global(steps_.item(interpreter.modules, text_literal("builtins")), text, places);
+            add_global(steps_.item(interpreter.modules, text_literal(builtins_name(python_.layout()))), text,
+                       places);
     return places;
 }
 

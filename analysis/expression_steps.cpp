@@ -5,6 +5,8 @@
 #include "analysis/expression_steps.h"
 
 #include "analysis/steps.h"
+#include "parsers/cpython/build/names_in_3.h"
+#include "parsers/cpython/old_classes.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/reading/heap_reader.h"
 
@@ -131,7 +133,14 @@ Address ExpressionSteps::item(Address dict, const Literal& key) const {
 bool ExpressionSteps::equals_number(Address key, std::uint64_t flags, const Literal& literal) const {
     const Layout& l = python_.layout();
     Literal known;
-    if (flags & long_subclass_flag) {
+    if (const auto number = python_.c_long(key)) {
+        known.kind = Literal::Kind::integer;
+        known.negative = *number < 0;
+        auto rest =
+            known.negative ? 0 - static_cast<std::uint64_t>(*number) : static_cast<std::uint64_t>(*number);
+        for (; rest != 0; rest >>= 30)
+            known.limbs.push_back(static_cast<std::uint32_t>(rest & ((1U << 30) - 1)));
+    } else if (flags & long_subclass_flag) {
         known.kind = Literal::Kind::integer;
         std::uint64_t count = 0;
         if (l.long_.lv_tag.present()) {
@@ -158,14 +167,31 @@ bool ExpressionSteps::equals_number(Address key, std::uint64_t flags, const Lite
     return means_the_same(known, literal);
 }
 
+/// Whether a str of 2.7 has these characters for its bytes, as its repr shows them: '\xc3\xa9'.
+bool ExpressionSteps::are_bytes(Address key, std::string_view utf8) const {
+    constexpr std::uint64_t longest = 1 << 16;
+    const auto facts = python_.unicode(key);
+    if (!facts || facts->length > longest || facts->length > utf8.size()) return false;
+    std::string bytes(facts->length, '\0');
+    if (!bytes.empty() && !python_.memory().read_bytes(facts->data, bytes.data(), bytes.size())) return false;
+    std::string wide;
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x80) wide += static_cast<char>(0xc0U | byte >> 6);
+        wide += static_cast<char>(byte >= 0x80 ? 0x80U | (byte & 0x3fU) : byte);
+    }
+    return wide == utf8;
+}
+
 bool ExpressionSteps::equals(Address key, const Literal& literal) const {
     const Layout& l = python_.layout();
     const auto flags = python_.integer<std::uint64_t>(python_.type_address(key) + *l.type.tp_flags);
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(python_.var_size(key), 0));
     switch (literal.kind) {
         case Literal::Kind::text: {
-            if (!(flags & str_subclass_flag)) return false;
+            if (!python_.is_unicode(key)) return false;
             const auto facts = python_.unicode(key);
+            if (facts && facts->bytes && are_bytes(key, literal.text)) return true;
             if (!facts || facts->length > literal.text.size() || facts->length * 4 < literal.text.size())
                 return false;
             return python_.unicode_text(key, literal.text.size() + 1) == literal.text;
@@ -312,10 +338,20 @@ void ExpressionSteps::follow_attribute(const Following& step) const {
     if (name.text == "__class__") return step.lead(class_of(object), step.first.size());
     if (name.text == "__dict__")
         return is_type ? step.lead(type_dict(object), step.first.size()) : follow_values(step);
+    if (const std::string_view in_3 = attribute_in_3(python_.layout().version, name.text); !in_3.empty()) {
+        visit_references(object, [&](const Reference& reference) {
+            const std::string called = notation(reference.step);
+            if (called.starts_with('.') && std::string_view(called).substr(1) == in_3)
+                step.lead(reference.target, step.first.size());
+        });
+        if (!step.found.empty()) return;
+    }
     for (const Address dict : dicts_on_the_way(object)) {
         step.lead(item(dict, name), step.first.size());
         if (!step.found.empty()) return;
     }
+    if (const Address old_class = old_class_of(python_, object); !old_class.is_null())
+        step.lead(old_class_attribute(python_, old_class, name.text), step.first.size());
 }
 
 // The names of a frame's slots: by f_locals, with the contents of cells, and by their references. Also what a

@@ -66,6 +66,7 @@ private:
     void add_dicts_of_bases(Address type, std::vector<Address>& dicts) const;
     std::vector<Address> dicts_on_the_way(Address object) const;
     bool equals(Address key, const Literal& literal) const;
+    bool are_bytes(Address key, std::string_view utf8) const;
     bool equals_number(Address key, std::uint64_t flags, const Literal& literal) const;
 
     const HeapSnapshot& columns() const { return heap_.snapshot(); }

@@ -36,10 +36,10 @@ packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-pil pyt
     python3-ipython)
 not_covered=()
 
-# more_packages SUITE: tcmalloc and mimalloc, which tests/real/preloaded.py loads before malloc; and greenlet. Of testing, two Pythons.
+# more_packages SUITE: tcmalloc and mimalloc, which tests/real/preloaded.py loads before malloc; and greenlet. Of testing, two Pythons; of 11, Python 2.7.
 more_packages() {
     case $1 in
-        bullseye) echo libtcmalloc-minimal4 python3-greenlet ;;
+        bullseye) echo libtcmalloc-minimal4 python3-greenlet python2.7 ;;
         bookworm) echo libtcmalloc-minimal4 libmimalloc2.0 python3-greenlet ;;
         trixie) echo libtcmalloc-minimal4t64 libmimalloc3 python3-greenlet ;;
         forky) echo python3.14 python3.15 ;;

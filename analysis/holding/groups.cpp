@@ -96,7 +96,8 @@ GroupId GroupFinder::of_module(const LoadedModule& module, int depth) {
             module.dict.is_null() ? Address() : python_heap.dict_value(module.dict, "__spec__");
         const TypeId type = spec.is_null() ? no_type : columns().types.find(python_heap.type_address(spec));
         if (type != no_type && !columns().types.is(type, KnownType::none)) return python();
-        if (module.name == "sys" || module.name == "builtins") return python();
+        if (module.name == "sys" || module.name == "builtins" || module.name == "__builtin__")
+            return python();
     }
     const GroupId id = group(GroupKind::module, module.name);
     groups_.all[id].module = module.address;

@@ -20,6 +20,7 @@ constexpr Row rows[] = {
     {"array.array", KnownType::array_array},
     {"async_generator", KnownType::async_generator},
     {"bool", KnownType::boolean},
+    {"bool of 2.7", KnownType::boolean},
     {"builtin_function_or_method", KnownType::builtin_function},
     {"bytearray", KnownType::bytearray},
     {"bytes", KnownType::bytes},
@@ -38,6 +39,7 @@ constexpr Row rows[] = {
     {"function", KnownType::function},
     {"generator", KnownType::generator},
     {"int", KnownType::integer},
+    {"int of 2.7", KnownType::integer},
     {"list", KnownType::list},
     {"mappingproxy", KnownType::mapping_proxy},
     {"memoryview", KnownType::memoryview},
@@ -50,6 +52,7 @@ constexpr Row rows[] = {
     {"str", KnownType::str},
     {"traceback", KnownType::traceback},
     {"tuple", KnownType::tuple},
+    {"unicode of 2.7", KnownType::str},
 };
 
 static_assert(std::is_sorted(std::begin(rows), std::end(rows),

@@ -25,6 +25,7 @@
 
 namespace heapsift {
 
+extern const Layout cpython_2_7;
 extern const Layout cpython_3_6;
 extern const Layout cpython_3_7;
 extern const Layout cpython_3_8;
@@ -40,6 +41,7 @@ extern const Layout cpython_3_15;
 namespace {
 
 constexpr const Layout* tables[] = {
+    &cpython_2_7,   //
     &cpython_3_6,   //
     &cpython_3_7,   //
     &cpython_3_8,   //
@@ -56,7 +58,7 @@ constexpr const Layout* free_threaded_tables[] = {&cpython_3_13_free_threaded};
 
 // The terms of layout_fields.def.
 constexpr bool fixed = false, by_build = true;
-constexpr LayoutVersions always, sometimes{.every_build = false};
+constexpr LayoutVersions always, sometimes{.every_build = false}, python_2 = until(before_3);
 
 constexpr auto field_names = std::to_array<LayoutFieldName>({
 #define LAYOUT_STRUCT(name, dwarf, other, kind, versions)                                                    \
@@ -124,6 +126,11 @@ LayoutOffset layout_place(const Layout& layout, const LayoutFieldName& field) {
 std::span<const Layout* const> all_layouts() { return tables; }
 
 std::span<const Layout* const> free_threaded_layouts() { return free_threaded_tables; }
+
+std::span<const Layout* const> layouts_of_3() {
+    constexpr std::size_t of_2 = 1;
+    return all_layouts().subspan(of_2);
+}
 
 const Layout* builtin_layout(const LayoutVersion& version) {
     for (const Layout* table : version.free_threaded ? free_threaded_layouts() : all_layouts())

@@ -103,5 +103,7 @@ const Layout* builtin_layout(const LayoutVersion& version);
 std::span<const Layout* const> all_layouts();
 /// Those of free-threaded builds, by version.
 std::span<const Layout* const> free_threaded_layouts();
+/// Those of CPython 3.
+std::span<const Layout* const> layouts_of_3();
 
 }  // namespace heapsift

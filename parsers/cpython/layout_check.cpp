@@ -54,8 +54,11 @@ std::optional<std::string> fault_in(const Layout& layout, const Layout& table, c
     for (const LayoutFieldName& field : members) {
         const LayoutOffset place = layout_place(layout, field);
         if (!place.present()) {
-            if (field.versions.require(layout.version))
-                return fmt::format("{} is not in it", field.field_name);
+            // 2.7 is one version: it has what its table has.
+            const bool required = is_python_2(layout.version)
+                                      ? field.versions.every_build && layout_place(table, field).present()
+                                      : field.versions.require(layout.version);
+            if (required) return fmt::format("{} is not in it", field.field_name);
             continue;
         }
         // An array may begin where the struct ends.

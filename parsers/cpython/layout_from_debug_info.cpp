@@ -96,8 +96,8 @@ LayoutFromDebugInfo layout_from_debug_info(const std::string& file, const Layout
 bool LayoutFromDebugInfo::usable() const {
     return layout.object.ob_type.present() && layout.type.tp_flags.present() &&
            (layout.runtime_state.interpreters_head.present() || !has_runtime_struct(layout.version)) &&
-           layout.interpreter_state.threads_head.present() && layout.dict.ma_keys.present() &&
-           layout.gc_head.next.present();
+           layout.interpreter_state.threads_head.present() &&
+           (layout.dict.ma_keys.present() || layout.dict.ma_table.present()) && layout.gc_head.next.present();
 }
 
 }  // namespace heapsift

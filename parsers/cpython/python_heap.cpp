@@ -3,7 +3,7 @@
 // Strings and dictionaries are read before anything else can be named: type names, attribute names, module
 // tables. Sources: CPython's unicodeobject.h, pycore_dict.h (3.9 to 3.13). The layout distinguishes the
 // versions: a keys object with dk_log2_size has the table of 3.11 and later, one with dk_size that of 3.6 to
-// 3.10.
+// 3.10. A dict without one is of 2.7, where names are str, that is bytes.
 
 #include <algorithm>
 
@@ -53,6 +53,20 @@ void append_utf8(std::string& out, std::uint32_t c) {
     }
 }
 
+/// Whether it is whole UTF-8 (overlong forms are let pass).
+bool is_utf8(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto first = static_cast<unsigned char>(text[i]);
+        if (first < 0x80) continue;
+        const std::size_t more = first >= 0xf0 && first < 0xf8 ? 3 : first >= 0xe0 ? 2 : 1;
+        if (first < 0xc2 || first >= 0xf8 || text.size() - i <= more) return false;
+        for (std::size_t k = 1; k <= more; ++k)
+            if ((static_cast<unsigned char>(text[i + k]) & 0xc0U) != 0x80) return false;
+        i += more;
+    }
+    return true;
+}
+
 /// Whether all of the bytes are there. One lookup per segment.
 bool readable(const AddressSpace& memory, Address from, std::uint64_t bytes) {
     while (bytes > 0) {
@@ -75,16 +89,34 @@ PythonHeap::PythonHeap(const AddressSpace& memory, const PythonRuntime& runtime,
     keys.reserve(types.size());
     for (const TypeInfo& type : types) keys.push_back(read_cached_keys(type));
     cached_keys_ = std::move(keys);
+    if (!is_python_2(layout().version) || runtime.interpreters.empty()) return;
+    running_frames_ = frames_of_threads();
+    constexpr std::int64_t narrow = 0xffff;  // sys.maxunicode of a build whose characters have two bytes
+    if (c_long(dict_value(runtime.interpreters.front().sysdict, "maxunicode")) == narrow) wide_ = 2;
+}
+
+std::vector<Address> PythonHeap::frames_of_threads() const {
+    constexpr std::size_t most = 1 << 20;
+    std::vector<Address> frames;
+    for (const PythonInterpreter& interpreter : runtime_.interpreters)
+        for (const Address thread : interpreter.threads) {
+            Address frame = pointer(thread + *layout().thread_state.frame);
+            for (; !frame.is_null() && frames.size() < most; frame = pointer(frame + *layout().frame.f_back))
+                frames.push_back(frame);
+        }
+    std::sort(frames.begin(), frames.end());
+    return frames;
 }
 
 DictFacts PythonHeap::read_cached_keys(const TypeInfo& type) const {
     const auto& field = layout().heap_type.ht_cached_keys;
-    const Address keys = type.heap_type ? pointer(type.address + *field) : Address();
+    const Address keys = type.heap_type && field.present() ? pointer(type.address + *field) : Address();
     return keys.is_null() ? DictFacts{} : dict_keys(keys).value_or(DictFacts{});
 }
 
 bool PythonHeap::read_unicode(Address str, UnicodeFacts& facts) const {
     const Layout& l = layout();
+    if (!l.ascii.length.present()) return read_old_text(str, facts);
     const AddressSpace::Window fields(memory_, str, *l.unicode.size);
     const auto length = fields.read<std::int64_t>(*l.ascii.length);
     if (!length || *length < 0) return false;
@@ -128,6 +160,23 @@ bool PythonHeap::read_unicode(Address str, UnicodeFacts& facts) const {
     return !facts.data.is_null() || facts.length == 0;
 }
 
+/// 2.7 (stringobject.h, unicodeobject.h): a str has its bytes behind its header, a unicode has its characters in a
+/// block of their own.
+bool PythonHeap::read_old_text(Address object, UnicodeFacts& facts) const {
+    const Layout& l = layout();
+    constexpr std::int64_t longest = std::int64_t{1} << 48;
+    facts.bytes = has_flag_of(object, 27);
+    if (!facts.bytes && !has_flag_of(object, 28)) return false;
+    const auto length =
+        memory_.read<std::int64_t>(object + *(facts.bytes ? l.var_object.ob_size : l.unicode.length));
+    if (!length || *length < 0 || *length > longest) return false;
+    facts.length = static_cast<std::uint64_t>(*length);
+    facts.compact = facts.bytes;
+    facts.kind = facts.bytes ? 1 : wide_;
+    facts.data = facts.bytes ? object + *l.bytes.ob_sval : pointer(object + *l.unicode.str);
+    return !facts.data.is_null() || facts.length == 0;
+}
+
 std::optional<std::string> PythonHeap::unicode_text(Address str, std::size_t limit) const {
     const auto facts = unicode(str);
     if (!facts) return std::nullopt;
@@ -142,9 +191,22 @@ std::optional<std::string> PythonHeap::unicode_text(Address str, std::size_t lim
         if (!memory_.read_bytes(facts->data, copy.data(), size)) return std::nullopt;
         bytes = std::as_bytes(std::span(copy));
     }
+    if (facts->bytes) {
+        out.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        if (is_utf8(out)) return out;
+        out.clear();
+    }
     for (std::uint64_t i = 0; i < count; ++i) {
         std::uint32_t c = 0;
         std::memcpy(&c, bytes.data() + i * facts->kind, facts->kind);
+        if (wide_ == 2 && i + 1 < count && (c & 0xfc00U) == 0xd800) {  // two halves of one character
+            std::uint16_t low = 0;
+            std::memcpy(&low, bytes.data() + (i + 1) * facts->kind, sizeof low);
+            if ((low & 0xfc00U) == 0xdc00) {
+                c = 0x10000 + ((c & 0x3ffU) << 10 | (low & 0x3ffU));
+                ++i;
+            }
+        }
         append_utf8(out, c);
     }
     return out;
@@ -160,6 +222,7 @@ bool PythonHeap::unicode_equals(Address str, std::string_view ascii) const {
 
 std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
     const auto& l = layout().dict_keys;
+    if (!l.dk_indices.present()) return std::nullopt;  // 2.7
     DictFacts facts;
     facts.keys = keys;
     const AddressSpace::Window fields(memory_, keys, *l.dk_indices);  // what precedes the indices
@@ -215,8 +278,28 @@ bool PythonHeap::keys_are_unicode(const DictFacts& facts) const {
     return true;
 }
 
+/// 2.7 (dictobject.h): one table of hash, key and value, of 2**n entries, inside the dict while it has no more than
+/// eight. What was deleted keeps a key without a value. traverse reports keys and values.
+std::optional<DictFacts> PythonHeap::open_table(Address dict) const {
+    const auto& l = layout().dict;
+    constexpr std::int64_t largest = std::int64_t{1} << 40;
+    const auto mask = memory_.read<std::int64_t>(dict + *l.ma_mask);
+    const auto used = memory_.read<std::int64_t>(dict + *l.ma_used);
+    if (!mask || !used || *mask < 0 || *mask > largest || *used < 0 || *used > *mask + 1) return std::nullopt;
+    DictFacts facts;
+    facts.keys = facts.entries = pointer(dict + *l.ma_table);
+    facts.entry_count = facts.capacity = static_cast<std::uint64_t>(*mask) + 1;
+    facts.used = static_cast<std::uint64_t>(*used);
+    facts.keys_refcount = 1;
+    const std::uint64_t bytes = facts.entry_count * facts.entry_size;
+    if (facts.entries != dict + *l.ma_smalltable) facts.keys_size = bytes;
+    if (!power_of_two(facts.entry_count) || !readable(memory_, facts.entries, bytes)) return std::nullopt;
+    return facts;
+}
+
 std::optional<DictFacts> PythonHeap::dict(Address dict) const {
     const Layout& l = layout();
+    if (!l.dict.ma_keys.present()) return open_table(dict);
     const Address keys = pointer(dict + *l.dict.ma_keys);
     auto facts = keys.is_null() ? std::nullopt : dict_keys(keys);
     if (!facts) return std::nullopt;

@@ -28,16 +28,17 @@ struct UnicodeFacts {
     Address utf8;                   // null if there is none, or if it shares the data
     Address wstr;                   // the separate wchar_t copy of 3.11 and older; null if there is none
     std::uint64_t wstr_length = 0;  // wchar_t units
+    bool bytes = false;             // 2.7's str: each is a byte of a text, mostly of UTF-8
 };
 
 /// A dict's tables.
 struct DictFacts {
-    Address keys;                   // the keys object
+    Address keys;                   // the keys object; in 2.7 the table of entries
     Address values;                 // the array of values of a split table; null for a combined one
     std::uint64_t entry_count = 0;  // dk_nentries, live or not; at most the capacity
     std::uint64_t capacity = 0;     // entries that the table has room for
     std::uint64_t used = 0;         // ma_used
-    std::uint64_t keys_size = 0;    // bytes of the keys object
+    std::uint64_t keys_size = 0;    // bytes of the keys object; 0 of a table of 2.7 inside the dict
     std::int64_t keys_refcount = 0;
     Address entries;               // the first entry
     std::uint8_t entry_size = 24;  // 24: hash, key, value; 16: key, value
@@ -79,8 +80,10 @@ public:
         return integer<std::int64_t>(object + *layout().var_object.ob_size);
     }
 
-    /// Whether the object's type says that it is a str (or of a subclass).
-    bool is_unicode(Address object) const { return has_flag_of(object, 28); }
+    /// Whether the object's type says that it is a str (or of a subclass); in 2.7, a unicode or a str.
+    bool is_unicode(Address object) const {
+        return has_flag_of(object, 28) || (is_python_2(layout().version) && has_flag_of(object, 27));
+    }
     bool is_dict(Address object) const { return has_flag_of(object, 29); }
     /// Nothing if the header does not read as a str, or the characters are not there.
     std::optional<UnicodeFacts> unicode(Address str) const {
@@ -94,6 +97,17 @@ public:
     /// Nothing if it is not a str.
     std::optional<std::string> unicode_text(Address str, std::size_t limit = 4096) const;
     bool unicode_equals(Address str, std::string_view ascii) const;
+
+    /// The value of an int of 2.7, a C long; nothing for other objects, and in CPython 3.
+    std::optional<std::int64_t> c_long(Address object) const {
+        if (!layout().int_.ob_ival.present() || !has_flag_of(object, 23)) return std::nullopt;
+        return memory_.read<std::int64_t>(object + *layout().int_.ob_ival);
+    }
+    /// Up to 3.10: whether a frame object is one of those that a thread runs. (Known in 2.7 only, where the frame
+    /// does not tell.)
+    bool is_running_frame(Address frame) const {
+        return std::binary_search(running_frames_.begin(), running_frames_.end(), frame);
+    }
 
     /// Nothing if the tables do not read as a dict's.
     std::optional<DictFacts> dict(Address dict) const;
@@ -156,6 +170,9 @@ private:
                (integer<std::uint64_t>(type_address(object) + *layout().type.tp_flags) >> bit & 1);
     }
 
+    bool read_old_text(Address object, UnicodeFacts& facts) const;
+    std::optional<DictFacts> open_table(Address dict) const;
+    std::vector<Address> frames_of_threads() const;
     bool keys_are_unicode(const DictFacts& facts) const;
     DictFacts read_cached_keys(const TypeInfo& type) const;
 
@@ -165,7 +182,9 @@ private:
     std::vector<ArrayItems> learned_array_items_;  // at most a handful
     std::vector<Address> interned_tables_;         // one an interpreter
     Address general_lookup_, kept_arguments_;
-    std::vector<DictFacts> cached_keys_;  // by TypeId; every instance of a class asks for them
+    std::uint8_t wide_ = 4;                // 2.7: bytes of a character of a unicode
+    std::vector<Address> running_frames_;  // 2.7; by address
+    std::vector<DictFacts> cached_keys_;   // by TypeId; every instance of a class asks for them
 };
 
 }  // namespace heapsift

@@ -1,7 +1,7 @@
 #include "parsers/cpython/static_state.h"
 
 // Sources: pystate.c (interp_head, _PyThreadState_Current), gcmodule.c (generations, _PyGC_generation0, enabled,
-// debug, collecting, garbage, callbacks) of 3.6.
+// debug, collecting, garbage, callbacks) of 2.7 and 3.6.
 
 #include <algorithm>
 #include <array>
@@ -92,7 +92,8 @@ std::optional<StaticState> find_static_state(const CoreFile& core, const Module&
     };
     auto interpreters = core.symbol(module, "interp_head");
     if (!interpreters)
-        if (const Address found = list_of_interpreters(core, module, layout, is_interpreter); !found.is_null())
+        if (const Address found = list_of_interpreters(core, module, layout, is_interpreter);
+            !found.is_null())
             interpreters = found;
     if (!interpreters) return std::nullopt;
     add(interpreters, state.runtime.interpreters_head);
@@ -102,9 +103,12 @@ std::optional<StaticState> find_static_state(const CoreFile& core, const Module&
     if (core.symbol(module, "generations") == generations) {
         auto& collector = state.collector;
         const std::pair<const char*, LayoutOffset*> settings[] = {
-            {"enabled", &collector.enabled},         {"debug", &collector.debug},
-            {"collecting", &collector.collecting},   {"garbage", &collector.garbage},
-            {"callbacks", &collector.callbacks},     {"long_lived_total", &collector.long_lived_total},
+            {"enabled", &collector.enabled},
+            {"debug", &collector.debug},
+            {"collecting", &collector.collecting},
+            {"garbage", &collector.garbage},
+            {"callbacks", &collector.callbacks},
+            {"long_lived_total", &collector.long_lived_total},
             {"long_lived_pending", &collector.long_lived_pending}};
         for (const auto& [name, field] : settings) add(core.symbol(module, name), *field);
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// CPython 3.6 has no _PyRuntime. What later versions keep in it are static variables of the interpreter's module:
+// CPython 2.7 and 3.6 have no _PyRuntime. What later versions keep in it are static variables of the interpreter's module:
 // the list of interpreters, the thread that has the GIL, the collector's generations and settings. A Layout
 // describes them as if they lay in one struct, which begins at the lowest of them.
 

@@ -138,6 +138,8 @@ private:
 
 /// A non-negative int below 2**60.
 std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address object) {
+    if (const auto number = heap.c_long(object))
+        return *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
     const auto& l = heap.layout().long_;
     std::int64_t count = 0;
     if (l.lv_tag.present()) {
@@ -177,7 +179,9 @@ std::map<std::uint64_t, std::string> thread_names(const PythonHeap& heap,
         const auto id = small_int(heap, key);
         const TypeId type = heap.type_of(thread);
         if (!id || type == no_type) return;
-        const Address name = instance_attribute(ObjectReader(heap, thread, heap.types()[type]), "_name");
+        const ObjectReader of_thread(heap, thread, heap.types()[type]);
+        Address name = instance_attribute(of_thread, "_name");
+        if (name.is_null()) name = instance_attribute(of_thread, "_Thread__name");  // 2.7
         if (auto text = heap.unicode_text(name, longest_name)) names[*id] = std::move(*text);
     });
     return names;

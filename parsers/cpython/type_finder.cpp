@@ -12,7 +12,9 @@
 // How sys.getsizeof of an instance is computed is decided here too: by the class in the mro whose __dict__
 // has __sizeof__.
 
+#include "parsers/cpython/build/names_in_3.h"
 #include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/cpython/type_names.h"
@@ -55,7 +57,7 @@ public:
         types.reserve(addresses_.size());
         for (const std::uint64_t a : addresses_) types.push_back(describe(Address(a)));
         name_without_files(modules_, heap_, types);
-        TypeTable table(std::move(types));
+        TypeTable table(std::move(types), layout_.version);
         for (TypeId id{0}; id < table.size(); ++id) link(table, id);
         for (TypeId id{0}; id < table.size(); ++id) end_base_chain(table, id);
         for (TypeId id{0}; id < table.size(); ++id) resolve_kind(table, id);
@@ -236,10 +238,14 @@ private:
             const Address text = heap_.pointer(info.address + *layout_.type.tp_name);
             const auto facts = heap_.unicode(ht_name);
             info.python_class = facts && (text == facts->data || text == facts->utf8);
-            const auto qualname = text_of(heap_.pointer(info.address + *layout_.heap_type.ht_qualname));
+            const LayoutOffset called = layout_.heap_type.ht_qualname.present()
+                                            ? layout_.heap_type.ht_qualname
+                                            : layout_.heap_type.ht_name;
+            const auto qualname = text_of(heap_.pointer(info.address + *called));
             const auto module = text_of(heap_.dict_value(heap_.type_dict(info.address), "__module__"));
             if (qualname) {
-                info.name = module && *module != "builtins" ? *module + "." + *qualname : *qualname;
+                info.name =
+                    module && *module != builtins_name(layout_) ? *module + "." + *qualname : *qualname;
                 return;
             }
         }
@@ -272,7 +278,8 @@ private:
         const auto tp_name = memory_.read_c_string(heap_.pointer(info.address + *layout_.type.tp_name));
         // mypyc leaves the module out of tp_name: mypy.types.NoneType is not the type of None.
         const bool whole = tp_name && (!info.heap_type || tp_name->find('.') != std::string::npos);
-        auto it = kinds_by_name_.find(whole ? *tp_name : info.name);
+        const std::string name(name_in_3(layout_.version, whole ? *tp_name : info.name));
+        auto it = kinds_by_name_.find(name);
         if (it == kinds_by_name_.end()) return nullptr;
         const ObjectKind* kind = it->second;
         if (kind->struct_size) {
@@ -287,6 +294,9 @@ private:
         if (!(type.flags & tuple_subclass_flag) || !table.is(type.base, KnownType::tuple)) return 0;
         const Address count = heap_.dict_value(heap_.type_dict(type.address), "n_fields");
         if (count.is_null() || !layout_.long_.ob_digit.present()) return 0;
+        if (const auto number = heap_.c_long(count))
+            return static_cast<std::uint32_t>(
+                std::clamp<std::int64_t>(*number, 0, max_struct_sequence_fields));
         const auto fields = heap_.integer<std::uint32_t>(count + *layout_.long_.ob_digit);
         return fields <= max_struct_sequence_fields ? fields : 0;
     }
@@ -388,13 +398,13 @@ private:
 
 }  // namespace
 
-TypeTable::TypeTable(std::vector<TypeInfo> sorted_by_address)
+TypeTable::TypeTable(std::vector<TypeInfo> sorted_by_address, const LayoutVersion& version)
     : types_(std::move(sorted_by_address)), by_address_(types_.size()) {
     static_assert(AddressIndex::missing == no_type);
     for (TypeId id{0}; id < types_.size(); ++id) {
         TypeInfo& type = types_[id];
         by_address_.add(type.address, id);
-        if (!type.python_class && type.named) type.known = known_type(type.name);
+        if (!type.python_class && type.named) type.known = known_type(name_in_3(version, type.name));
     }
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // What is known of static types before a core is opened: names, for cores whose program files are missing.
-// tool/type_names.py writes the tables from real interpreters (with tool/type_shapes.cpp for the shapes).
+// tool/type_names.py writes the tables from real interpreters (with tool/type_shapes.cpp for the shapes). The minor
+// version of 2.7 is -1 (before_3).
 
 #include <cstdint>
 #include <span>

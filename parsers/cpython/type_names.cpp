@@ -14,6 +14,7 @@
 // A type that none of these names stays anonymous, and is counted.
 
 #include "parsers/base/address_index.h"
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/cpython/type_name_tables.h"
 #include "parsers/cpython/type_shape.h"
@@ -108,8 +109,11 @@ private:
         auto it = std::lower_bound(all.begin(), all.end(), shape,
                                    [](const TypeShape& row, std::uint64_t s) { return row.shape < s; });
         const char* found = nullptr;
-        for (; it != all.end() && it->shape == shape; ++it)
+        constexpr LayoutVersion version_2{.major = 2, .minor = 7};
+        for (; it != all.end() && it->shape == shape; ++it) {
+            if (is_minor(version_2, it->minor) != is_python_2(layout_.version)) continue;
             if (!found || is_minor(layout_.version, it->minor)) found = it->name;
+        }
         if (!found || !can_be_here(found, type.address)) return false;
         name(type, found);
         return true;
@@ -150,10 +154,14 @@ private:
         name_type_of(heap_.dict_value(object_dict, "__class__"), "getset_descriptor");
         name_type_of(heap_.dict_value(object_dict, "__dir__"), "method_descriptor");
         name_type_of(heap_.dict_value(object_dict, "__init_subclass__"), "classmethod_descriptor");
+        name_type_of(heap_.dict_value(object_dict, "__reduce__"),
+                     "method_descriptor");  // 2.7 has no __dir__ there
+        name_type_of(heap_.dict_value(heap_.type_dict(builtin("dict")), "fromkeys"),
+                     "classmethod_descriptor");
         name_type_of(heap_.dict_value(heap_.type_dict(heap_.runtime().type_type), "__basicsize__"),
                      "member_descriptor");
         heap_.visit_dict(heap_.runtime().interpreters.front().modules, [&](Address key, Address module) {
-            if (heap_.unicode_equals(key, "builtins")) name_type_of(module, "module");
+            if (heap_.unicode_equals(key, builtins_name(layout_))) name_type_of(module, "module");
             if (!heap_.unicode_equals(key, "_frozen_importlib") || !has_module_layout(module)) return;
             const Address function = heap_.dict_value(heap_.pointer(module + *layout_.module.md_dict),
                                                       "_call_with_frames_removed");
@@ -173,7 +181,7 @@ private:
                 // Cython keeps the types that its modules share in modules of their own, which are not part
                 // of the types' names.
                 const bool nameless = module_name && module_name->starts_with("_cython_");
-                if (module_name && *module_name != "builtins" && has_module_layout(module))
+                if (module_name && *module_name != builtins_name(layout_) && has_module_layout(module))
                     collect_keys(nameless ? "" : *module_name + ".",
                                  heap_.pointer(module + *layout_.module.md_dict));
             });

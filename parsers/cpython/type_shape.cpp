@@ -13,6 +13,7 @@
 
 #include "parsers/cpython/type_shape.h"
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/type_flags.h"
 
 #include <algorithm>
@@ -67,7 +68,8 @@ std::uint64_t type_shape(const PythonHeap& heap, Address type) {
         hash.add(without_address(heap.integer<std::uint64_t>(type + offset)));
     }
     for (const std::uint32_t behind : {8U, 24U, 32U})
-        hash.add(without_address(heap.integer<std::uint64_t>(type + *fields.tp_weaklist + behind)));
+        if (!ends_with_version(heap.layout()) || *fields.tp_weaklist + behind < *fields.size)
+            hash.add(without_address(heap.integer<std::uint64_t>(type + *fields.tp_weaklist + behind)));
     const Address base = heap.pointer(type + *fields.tp_base);
     if (!base.is_null()) {
         hash.add(heap.integer<std::uint64_t>(base + *fields.tp_basicsize));

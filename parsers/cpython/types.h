@@ -6,6 +6,7 @@
 #include "parsers/base/address.h"
 #include "parsers/base/address_index.h"
 #include "parsers/base/ids.h"
+#include "parsers/cpython/build/python_version.h"
 #include "parsers/cpython/known_types.h"
 
 #include <cstdint>
@@ -81,8 +82,8 @@ public:
     /// Whether `type` is `ancestor` or derives from it by tp_base.
     bool derives(TypeId type, TypeId ancestor) const;
 
-    /// Finds the known types among them.
-    explicit TypeTable(std::vector<TypeInfo> sorted_by_address);
+    /// Finds the known types among them, which have the names that this version gives them.
+    explicit TypeTable(std::vector<TypeInfo> sorted_by_address, const LayoutVersion& version = {.major = 3});
     TypeTable() = default;
 
 private:

@@ -150,6 +150,8 @@ constexpr std::uint64_t most_steps = 4 * most_object_places;
 
 /// A non-negative int of at most two digits of 30 bits.
 std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address number) {
+    if (const auto value = heap.c_long(number))
+        return *value >= 0 ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
     const auto& l = heap.layout().long_;
     const auto digits = l.lv_tag.present()
                             ? static_cast<std::int64_t>(heap.integer<std::uint64_t>(number + *l.lv_tag) >> 3)

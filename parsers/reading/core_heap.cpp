@@ -79,8 +79,8 @@ CollectorFacts CoreHeap::collector_facts(ObjectId object) const {
     const std::uint64_t stored = count_in_word(layout, word(count));
     facts.refcount = static_cast<std::int64_t>(stored);
     facts.immortal = is_immortal_count(layout, stored);
-    facts.tracked = has_header && header_is_tracked(layout.gc_head, word);
-    facts.finalized = facts.tracked && header_is_finalized(layout.gc_head, word);
+    facts.tracked = has_header && header_is_tracked(layout, word);
+    facts.finalized = facts.tracked && header_is_finalized(layout, word);
     return facts;
 }
 

@@ -26,6 +26,7 @@
 
 #include "parsers/base/error.h"
 #include "parsers/base/in_pieces.h"
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/elf/word_sweep.h"
@@ -398,12 +399,19 @@ private:
         std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // (source, target)
     };
 
+    /// Whether the word leads to the characters of a unicode of 2.7.
+    bool is_place_of_characters(Address at) const {
+        if (!texts_have_blocks(heap_.layout())) return false;
+        return heap_.types().is(heap_.type_of(at - *heap_.layout().unicode.str), KnownType::str);
+    }
+
     void look_for_proof(Address at, std::uint64_t word, Proofs& found) const {
         const std::uint32_t target = doubtful_index(Address(word));
         if (found.seen[target]) return;
         const std::uint32_t source = access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
         // A word of the object's own body proves nothing.
         if (source == target || at - doubtful_[target].address < 32) return;
+        if (is_place_of_characters(at)) return;
         if (source != no_object) {
             found.chains.emplace_back(source, target);
         } else if (belongs_to_python(at)) {

@@ -88,7 +88,7 @@ private:
     bool has_neighbours(Address object) const;
     /// Whether its links mean nothing, whatever they are (up to 3.7).
     bool is_untracked(Address node) const {
-        return has_refs_ && !header_is_tracked(heap_.layout().gc_head, [&](std::uint32_t at) {
+        return has_refs_ && !header_is_tracked(heap_.layout(), [&](std::uint32_t at) {
                    return heap_.integer<std::uint64_t>(node + at);
                });
     }

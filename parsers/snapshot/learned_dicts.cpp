@@ -26,6 +26,9 @@ constexpr std::uint64_t largest_state = 1 << 20;
 
 bool is_interned(const PythonHeap& heap, Address str) {
     const LayoutBits& bits = heap.layout().ascii.state_interned;
+    if (const LayoutOffset state = heap.layout().bytes.ob_sstate; state.present())  // 2.7: names are bytes
+        return heap.types().is(heap.type_of(str), KnownType::bytes) &&
+               heap.integer<std::int32_t>(str + *state) != 0;
     if (!bits.present() || !heap.is_unicode(str)) return false;
     return (heap.integer<std::uint8_t>(str + *bits.byte) >> bits.bit & ((1U << bits.width) - 1)) != 0;
 }
@@ -119,7 +122,8 @@ Address find_kept_arguments(const CoreFile& core, const ObjectAccess& access) {
     if (!property_keeps_arguments(runtime.layout) || runtime.module < 0) return {};
     const auto is_theirs = [&](Address tuple) {
         const TypeId type = heap.type_of(tuple);
-        if (type == no_type || !heap.types().is(type, KnownType::tuple) || heap.var_size(tuple) != 1) return false;
+        if (type == no_type || !heap.types().is(type, KnownType::tuple) || heap.var_size(tuple) != 1)
+            return false;
         if (access.refcount(tuple) != 1 || access.gc_tracked(tuple, heap.types()[type])) return false;
         const Address item = heap.pointer(tuple + *runtime.layout.tuple.ob_item);
         const TypeId of_item = item.is_null() ? no_type : heap.type_of(item);

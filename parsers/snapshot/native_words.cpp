@@ -191,6 +191,8 @@ std::vector<NativeWords::Number> NativeWords::numbers(const std::function<bool(A
 std::optional<std::uint64_t> NativeWords::small_int(Address object) const {
     constexpr unsigned digit_bits = 30, tag_bits = 3;  // longintrepr.h; pycore_long.h since 3.12
     constexpr std::uint64_t sign_mask = 3;
+    if (const auto number = access_.heap().c_long(object))
+        return *number > 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
     const auto& fields = access_.heap().layout().long_;
     std::uint64_t count = 0;
     if (fields.lv_tag.present()) {

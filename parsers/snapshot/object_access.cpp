@@ -96,7 +96,7 @@ bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
     if (has_collector_bits(layout))
         return (heap_->integer<std::uint8_t>(object + *layout.object.ob_gc_bits) & gc_bit_tracked) != 0;
     const Address header = collector_header(layout, object);
-    return header_is_tracked(layout.gc_head,
+    return header_is_tracked(layout,
                              [&](std::uint32_t at) { return heap_->integer<std::uint64_t>(header + at); });
 }
 
@@ -214,7 +214,8 @@ void ObjectAccess::visit_places(Address object, const TypeInfo& type, PlaceVisit
 
 void ObjectAccess::fetch_parts(Address object, const TypeInfo& type) const {
     if (!(type.flags & dict_subclass_flag)) return;
-    fetch(heap_->pointer(object + *heap_->layout().dict.ma_keys));
+    const auto& dict = heap_->layout().dict;
+    fetch(heap_->pointer(object + *(dict.ma_keys.present() ? dict.ma_keys : dict.ma_table)));
 }
 
 void ObjectAccess::fetch_references(Address object, const TypeInfo& type) const {

@@ -2,6 +2,7 @@
 
 #include "parsers/cpython/build/collector.h"
 #include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/snapshot/ghosts.h"
 #include "parsers/snapshot/thread_stacks.h"
@@ -45,7 +46,8 @@ bool ObjectProof::header_reads(Address object, const TypeInfo& type) const {
     const auto& l = heap_.layout().gc_head;
     const Address head = collector_header(heap_.layout(), object);
     const auto word = [&](std::uint32_t at) { return heap_.integer<std::uint64_t>(head + at); };
-    if (l.refs.present() && !header_is_tracked(l, word)) return true;  // its links may be anything
+    if (l.refs.present() && !header_is_tracked(heap_.layout(), word))
+        return true;  // its links may be anything
     const auto next_word = word(*l.next);
     const Address next(next_word & collector_link_bits);
     const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & collector_link_bits);
@@ -65,6 +67,9 @@ Verdict ObjectProof::in_block(Address object, const TypeInfo& type, std::uint64_
     const ObjectReader reader(heap_, object, type);
     const std::uint64_t requested = access_.requested(reader);
     if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return Verdict::no;
+    // 2.7: a unicode of one character has a block of 16 bytes for that, of which it writes half. The other half may
+    // still have the type of what was there before.
+    if (texts_have_blocks(heap_.layout()) && requested <= granule) return Verdict::doubtful;
     // Some C types allocate a few words less than they declare: a datetime.time without tzinfo, for
     // example. A pointer and a type in a block that is far too small are a C module's state.
     if (requested > block_size && requested - block_size > ObjectAccess::declared_too_much)
@@ -85,9 +90,30 @@ Verdict ObjectProof::in_block(Address object, const TypeInfo& type, std::uint64_
     return Verdict::yes;
 }
 
+/// 2.7 (intobject.c, floatobject.c): ints and floats lie one behind the other in blocks of a thousand bytes, behind a
+/// pointer to the block made before. In a free one the type's place has the next free one, or null.
+bool ObjectProof::in_block_of_numbers(Address object, const TypeInfo& type) const {
+    constexpr std::uint64_t block_size = 1000, most_spare = 24, header = 8;
+    if (!numbers_have_blocks(heap_.layout()) || type.python_class || type.itemsize > 0) return false;
+    if (type.known != KnownType::integer && type.known != KnownType::floating) return false;
+    const auto block = access_.allocations().malloc_heaps().block_containing(object);
+    if (!block || block->usable < block_size || block->usable > block_size + most_spare) return false;
+    const Address first = block->start + header;
+    if (object < first || (object - first) % type.basicsize != 0) return false;
+    const std::uint64_t count = (block_size - header) / type.basicsize;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const Address word = heap_.type_address(first + i * type.basicsize);
+        if (word != type.address && !word.is_null() &&
+            (!word.aligned(8) || memory_.state_of(word) != ByteState::in_core))
+            return false;
+    }
+    return (object - first) / type.basicsize < count;
+}
+
 ObjectProof::Elsewhere ObjectProof::elsewhere(Address object, TypeId id) const {
     const TypeInfo& type = heap_.types()[id];
     if (!alive(count_of(heap_, object))) return {};
+    if (in_block_of_numbers(object, type)) return {Verdict::yes, FoundBy::malloc};
     const Address start = object - access_.presize(object, type);
     if (start == object && (access_.allocations().malloc_heaps().is_free_list_link(object) ||
                             access_.allocations().begins_with_link(object)))

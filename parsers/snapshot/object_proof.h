@@ -37,6 +37,7 @@ public:
 private:
     bool header_reads(Address object, const TypeInfo& type) const;
     bool fits_inside(Address object, const TypeInfo& type) const;
+    bool in_block_of_numbers(Address object, const TypeInfo& type) const;
 
     const ObjectAccess& access_;
     const PythonHeap& heap_;

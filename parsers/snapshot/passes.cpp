@@ -26,6 +26,7 @@
 
 #include "parsers/base/text.h"
 #include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/garbage_variable.h"
 #include "parsers/cpython/type_finder.h"
 #include "parsers/memory/jemalloc.h"
 #include "parsers/memory/musl.h"
@@ -176,6 +177,7 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
                             kept_types);
     sources.python = std::make_unique<PythonHeap>(memory, heap.python, heap.types);
     heap.python.debug = is_debug_build(*sources.python);
+    find_garbage_variable(core, *sources.python, heap.python);
 
     pass("allocators");
     FoundMalloc malloc;

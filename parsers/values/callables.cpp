@@ -21,7 +21,8 @@ std::string callable_name(const Describing& of, Address callable) {
     if (!object) return "?";
     if (object->type().known == KnownType::function) {
         const auto& l = heap.layout().function;
-        const auto name = str_value(heap, heap.pointer(callable + *l.func_qualname));
+        const LayoutOffset called = l.func_qualname.present() ? l.func_qualname : l.func_name;
+        const auto name = str_value(heap, heap.pointer(callable + *called));
         const auto module = str_value(heap, heap.pointer(callable + *l.func_module));
         if (name) return module ? *module + "." + *name : *name;
     }
@@ -31,7 +32,9 @@ std::string callable_name(const Describing& of, Address callable) {
 ShortValue bound_method(const Describing& of) {
     const auto& l = of.object.layout();
     const Address function = of.object.pointer(l.method.im_func);
-    const auto name = str_value(of.heap(), of.heap().pointer(function + *l.function.func_qualname));
+    const LayoutOffset called =
+        l.function.func_qualname.present() ? l.function.func_qualname : l.function.func_name;
+    const auto name = str_value(of.heap(), of.heap().pointer(function + *called));
     if (!name) return {};
     const std::string kept = "<bound method " + *name + ">";
     if (of.depth > 0) return {.kind = ShortValue::Kind::name, .text = kept};
@@ -65,9 +68,11 @@ ShortValue lru_cache(const Describing& of) {
     const bool is_old = l.maxsize_object.present();  // 3.6: both follow the class of cache_info()
     if (is_old ? !l.cache_info_type.present() : *l.maxsize != *l.func + 8) return {};
     const Address function = of.object.pointer(l.func);
-    const auto hits = of.heap().integer<std::int64_t>(of.object.at(is_old ? *l.cache_info_type + 16 : *l.func - 8));
+    const auto hits =
+        of.heap().integer<std::int64_t>(of.object.at(is_old ? *l.cache_info_type + 16 : *l.func - 8));
     const auto most = of.object.integer<std::int64_t>(l.maxsize);
-    const auto misses = of.heap().integer<std::int64_t>(of.object.at(is_old ? *l.cache_info_type + 8 : *l.maxsize + 8));
+    const auto misses =
+        of.heap().integer<std::int64_t>(of.object.at(is_old ? *l.cache_info_type + 8 : *l.maxsize + 8));
     const Address cache = of.object.pointer(l.cache);
     const auto facts = cache.is_null() ? std::nullopt : of.heap().dict(cache);
     if (function.is_null() || hits < 0 || misses < 0 || !facts) return {};

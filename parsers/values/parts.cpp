@@ -114,6 +114,14 @@ std::string short_name(std::string_view type_name) {
 
 std::optional<std::vector<std::uint32_t>> int_digits(const PythonHeap& heap, Address object,
                                                      std::size_t most) {
+    if (const auto number = heap.c_long(object)) {
+        auto rest =
+            *number < 0 ? 0 - static_cast<std::uint64_t>(*number) : static_cast<std::uint64_t>(*number);
+        std::vector<std::uint32_t> digits;
+        for (; rest != 0; rest >>= 30) digits.push_back(static_cast<std::uint32_t>(rest & ((1U << 30) - 1)));
+        if (digits.size() > most) return std::nullopt;
+        return digits;
+    }
     if (!(flags_of(heap, object) & long_subclass_flag)) return std::nullopt;
     const auto& l = heap.layout().long_;
     std::uint64_t count = 0;
@@ -133,6 +141,7 @@ std::optional<std::vector<std::uint32_t>> int_digits(const PythonHeap& heap, Add
 }
 
 std::optional<std::int64_t> int_value(const PythonHeap& heap, Address object) {
+    if (const auto number = heap.c_long(object)) return number;
     const auto digits = int_digits(heap, object, 3);
     if (!digits || (digits->size() == 3 && (*digits)[2] >= 8)) return std::nullopt;
     std::int64_t value = 0;

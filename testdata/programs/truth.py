@@ -48,7 +48,11 @@ the address of getattr(object, name).
     HEAPSIFT_TRUTH_REFERENTS=1   the referents, too
     HEAPSIFT_TRUTH_ATTRIBUTES=1  the attributes, too
     HEAPSIFT_CORE_BY=kernel      raise SIGABRT afterwards; else sleep
+
+It runs on 2.7 as well, where the builtins are in `__builtin__` and types have no __qualname__.
 """
+
+from __future__ import print_function
 
 import ctypes
 import gc
@@ -66,9 +70,11 @@ _MADE = ("__annotations__", "__self__")  # what these show may be made when it i
 _ASKED = 40  # objects of each type, for their attributes; of more, some
 
 _METHOD_DESCRIPTOR = type(str.join)  # types.MethodDescriptorType, since 3.7
+_PROXY = type(type.__dict__)  # types.MappingProxyType
+_BUILTINS = "builtins" if sys.version_info >= (3,) else "__builtin__"
 
 _module_of = type.__dict__["__module__"].__get__
-_qualname_of = type.__dict__["__qualname__"].__get__
+_qualname_of = type.__dict__["__qualname__" if sys.version_info >= (3,) else "__name__"].__get__
 _mro_of = type.__dict__["__mro__"].__get__
 _dict_of = type.__dict__["__dict__"].__get__
 
@@ -77,7 +83,8 @@ def record():
     """Call it where the program stands still. Does not return."""
     path = os.environ.get("HEAPSIFT_TRUTH")
     if not path:
-        print(os.getpid(), flush=True)
+        print(os.getpid())
+        sys.stdout.flush()
         while True:
             time.sleep(60)
     by_kernel = os.environ.get("HEAPSIFT_CORE_BY") == "kernel"
@@ -103,7 +110,8 @@ def _write_truth(collected, path):
         _write(collected, path)
         status = 0
     except BaseException as error:
-        os.write(2, ("truth: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "backslashreplace"))
+        text = "truth: %s: %s\n" % (type(error).__name__, error)
+        os.write(2, text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
     finally:
         os._exit(status)
 
@@ -139,7 +147,7 @@ def _write(collected, path):
     attributes = _attributes(collected, closure, free) if os.environ.get("HEAPSIFT_TRUTH_ATTRIBUTES") == "1" else ()
 
     names = {}  # address of a type: its name as a JSON string
-    with open(path + ".part", "w", encoding="ascii") as out:
+    with open(path + ".part", "w") as out:  # ASCII, as JSON is
         _write_head(out, len(collected), len(closure) - len(free))
         for kind, objects, first in (("G", collected, 0), ("C", closure, counts_before)):
             for index, obj in enumerate(objects):
@@ -173,7 +181,7 @@ def _referents(collected, closure, free):
                 lines.append("R\t%x\t%s\n" % (id(obj), " ".join(addresses)))
             if len(lines) == 10000:
                 texts.append("".join(lines))
-                lines.clear()
+                del lines[:]
     texts.append("".join(lines))
     return texts
 
@@ -200,7 +208,7 @@ def _attributes(collected, closure, free):
                     value = getattr(obj, name)
                 except Exception:
                     continue
-                if type(value) is not types.MappingProxyType:  # made for whoever asks
+                if type(value) is not _PROXY:  # made for whoever asks
                     lines.append("N\t%x\t%s\t%x\n" % (id(obj), name, id(value)))
     return lines
 
@@ -270,6 +278,6 @@ def _name_of(cls):
         module = _module_of(cls)
     except AttributeError:
         return qualname
-    if not isinstance(module, str) or module == "builtins":
+    if not isinstance(module, str) or module == _BUILTINS:
         return qualname
     return module + "." + qualname

@@ -14,7 +14,7 @@ constexpr auto hidden = ReferenceKind::hidden;
 }  // namespace
 
 TEST_CASE("array.array: allocated places of its typecode's size, as array data", "[cpython][array]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->array;
     const Address descr = heap.allocate_static(*layout->array_descr.size);
@@ -36,7 +36,7 @@ TEST_CASE("array.array: allocated places of its typecode's size, as array data",
 
 TEST_CASE("memoryview: its managed buffer is strong, the object behind it is that buffer's",
           "[cpython][memoryview]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address source = heap.bytes("abc");
     const Address managed = heap.object("managedbuffer");
@@ -50,7 +50,7 @@ TEST_CASE("memoryview: its managed buffer is strong, the object behind it is tha
 }
 
 TEST_CASE("BytesIO: bytes that nobody shares are counted", "[cpython][io]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->bytes_io;
     const Address io = heap.object("_io.BytesIO");
@@ -65,7 +65,7 @@ TEST_CASE("BytesIO: bytes that nobody shares are counted", "[cpython][io]") {
 }
 
 TEST_CASE("buffered files: the buffer is theirs, the raw file a reference", "[cpython][io]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->buffered;
     const Address file = heap.object("_io.BufferedReader");
@@ -81,7 +81,7 @@ TEST_CASE("buffered files: the buffer is theirs, the raw file a reference", "[cp
 }
 
 TEST_CASE("itertools: indices are counted by pools, picks and cycles", "[cpython][itertools]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address pool = heap.tuple({heap.none(), heap.none(), heap.none(), heap.none()});
     const Address product = heap.object("itertools.product");
@@ -108,7 +108,7 @@ TEST_CASE("itertools: indices are counted by pools, picks and cycles", "[cpython
 }
 
 TEST_CASE("Struct: one code more than its format has", "[cpython][struct]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const std::uint64_t code = *layout->format_code.size;
     const Address codes = heap.allocate(3 * code);
@@ -121,7 +121,7 @@ TEST_CASE("Struct: one code more than its format has", "[cpython][struct]") {
 }
 
 TEST_CASE("Decimal: digits that it allocated, not those inside it", "[cpython][decimal]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->decimal;
     const Address data = heap.allocate(64);
@@ -137,7 +137,7 @@ TEST_CASE("Decimal: digits that it allocated, not those inside it", "[cpython][d
 
 TEST_CASE("Element: text with a mark in its pointer, children inside its extra block or outside",
           "[cpython][element]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->element;
     const auto& x = layout->element_extra;
@@ -164,7 +164,7 @@ TEST_CASE("Element: text with a mark in its pointer, children inside its extra b
 }
 
 TEST_CASE("sequences: absurd lengths stop where memory stops", "[cpython][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address item = heap.none();
     // The array ends where its mapping ends.

@@ -106,34 +106,57 @@ TEST_CASE("build: a pickler reports its memo since the releases of one day", "[c
     CHECK(pickler_reports_memo({3, 13, 0}));
 }
 
-TEST_CASE("build: a header says whether its object is tracked, and its finalizer has run", "[cpython][build]") {
+TEST_CASE("build: a header says whether its object is tracked, and its finalizer has run",
+          "[cpython][build]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     const gc_head_layout& header = layout->gc_head;
     std::uint64_t next = 0, prev = 0, refs = 0;
-    const auto word = [&](std::uint32_t at) { return at == *header.next ? next : at == *header.prev ? prev : refs; };
-    if (header.refs.present()) {  // up to 3.7; the links of what is not tracked may be anything
+    const auto word = [&](std::uint32_t at) {
+        return at == *header.next ? next : at == *header.prev ? prev : refs;
+    };
+    if (layout->version.major == 2) {
+        next = 0x7f0000001230;
+        refs = static_cast<std::uint64_t>(-2);
+        CHECK_FALSE(header_is_tracked(*layout, word));
+        refs = static_cast<std::uint64_t>(-3);
+        CHECK(header_is_tracked(*layout, word));
+        CHECK_FALSE(header_is_finalized(*layout, word));
+    } else if (header.refs.present()) {  // up to 3.7; the links of what is not tracked may be anything
         next = 0x7f0000001230;
         refs = static_cast<std::uint64_t>(-4);
-        CHECK_FALSE(header_is_tracked(header, word));
+        CHECK_FALSE(header_is_tracked(*layout, word));
         refs = static_cast<std::uint64_t>(-3);
-        CHECK_FALSE(header_is_tracked(header, word));
+        CHECK_FALSE(header_is_tracked(*layout, word));
         refs = static_cast<std::uint64_t>(-6);
-        CHECK(header_is_tracked(header, word));
-        CHECK_FALSE(header_is_finalized(header, word));
+        CHECK(header_is_tracked(*layout, word));
+        CHECK_FALSE(header_is_finalized(*layout, word));
         refs = static_cast<std::uint64_t>(-5);
-        CHECK(header_is_tracked(header, word));
-        CHECK(header_is_finalized(header, word));
+        CHECK(header_is_tracked(*layout, word));
+        CHECK(header_is_finalized(*layout, word));
     } else {
-        CHECK_FALSE(header_is_tracked(header, word));
+        CHECK_FALSE(header_is_tracked(*layout, word));
         next = 0x7f0000001230;
-        CHECK(header_is_tracked(header, word));
-        CHECK_FALSE(header_is_finalized(header, word));
+        CHECK(header_is_tracked(*layout, word));
+        CHECK_FALSE(header_is_finalized(*layout, word));
         prev = 0x7f0000001231;
-        CHECK(header_is_finalized(header, word));
+        CHECK(header_is_finalized(*layout, word));
     }
 }
 
+TEST_CASE("build: 2.7 came before all of 3", "[cpython][build]") {
+    const LayoutVersion old{2, 7};
+    CHECK_FALSE(since(7).contain(old));
+    CHECK_FALSE(since(0).contain(old));
+    CHECK(until(3).contain(old));
+    CHECK(until(before_3).contain(old));
+    CHECK_FALSE(until(before_3).contain({3, 6}));
+    CHECK_FALSE(within(0, 7).contain(old));
+    CHECK_FALSE(is_minor(old, 7));
+    CHECK_FALSE(until(9).require(old));  // its table says what it needs
+}
+
 TEST_CASE("build: the versions that can be read", "[cpython][build]") {
+    CHECK(is_supported({2, 7, 18}));
     CHECK(is_supported({3, 6, 0}));
     CHECK(is_supported({3, 15, 99}));
     CHECK_FALSE(is_supported({3, 5, 10}));

@@ -40,7 +40,7 @@ Address make_code(PythonHeapBuilder& heap, const std::string& name, std::int64_t
 }  // namespace
 
 TEST_CASE("function: every field by its Python name, nothing twice", "[cpython][function]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->function;
     const Address function = heap.object("function");
@@ -64,7 +64,7 @@ TEST_CASE("function: every field by its Python name, nothing twice", "[cpython][
 }
 
 TEST_CASE("function: its value is module and qualified name", "[cpython][function]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address function = heap.object("function");
     heap.set(function, layout->function.func_qualname, heap.str("Loader.load"));
@@ -75,7 +75,7 @@ TEST_CASE("function: its value is module and qualified name", "[cpython][functio
 }
 
 TEST_CASE("code: constants and names are held, and nothing reports them", "[cpython][code]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->code;
     const Address code = make_code(heap, "load");
@@ -97,7 +97,7 @@ TEST_CASE("code: constants and names are held, and nothing reports them", "[cpyt
 
 TEST_CASE("code: one that was freed, and whose memory is part of another block now, is none",
           "[cpython][code]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address code = make_code(heap, "load");
     heap.set(code, layout->code.co_consts, heap.str("what took the place of its constants"));
@@ -105,7 +105,7 @@ TEST_CASE("code: one that was freed, and whose memory is part of another block n
 }
 
 TEST_CASE("code: bytecode is part of the object since 3.11, two bytes a unit", "[cpython][code]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->code;
     const Address code = make_code(heap, "load", 30);
@@ -119,7 +119,7 @@ TEST_CASE("code: bytecode is part of the object since 3.11, two bytes a unit", "
 }
 
 TEST_CASE("code: without a name or constants it is none", "[cpython][code][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address code = make_code(heap, "load", 4);
     heap.set(code, layout->code.co_name, Address(0x123456789000));
@@ -130,7 +130,7 @@ TEST_CASE("code: without a name or constants it is none", "[cpython][code][damag
 }
 
 TEST_CASE("method: function and self", "[cpython][method]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address function = heap.object("function");
     heap.set(function, layout->function.func_qualname, heap.str("Loader.load"));
@@ -144,7 +144,7 @@ TEST_CASE("method: function and self", "[cpython][method]") {
 }
 
 TEST_CASE("builtin function: its class only where the definition says METH_METHOD", "[cpython][method]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->builtin_function;
     const bool has_class = layout->builtin_method.mm_class.present();  // since 3.9
@@ -163,7 +163,7 @@ TEST_CASE("builtin function: its class only where the definition says METH_METHO
 }
 
 TEST_CASE("descriptors report their class, not their name", "[cpython][method]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->descriptor;
     const Address descriptor = heap.object("method_descriptor");
@@ -180,7 +180,7 @@ TEST_CASE("descriptors report their class, not their name", "[cpython][method]")
 }
 
 TEST_CASE("small kinds: every field by its Python name", "[cpython][simple]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address cell = heap.object("cell");
     CHECK(references(heap, cell).empty());
@@ -211,7 +211,7 @@ TEST_CASE("small kinds: every field by its Python name", "[cpython][simple]") {
 }
 
 TEST_CASE("range: takes no part in collection, so its bounds are hidden", "[cpython][simple]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address range = heap.object("range");
     check_field(heap, range, layout->range.start, ".start", hidden);
@@ -222,7 +222,7 @@ TEST_CASE("range: takes no part in collection, so its bounds are hidden", "[cpyt
 }
 
 TEST_CASE("capsule: its value is the name that C gave it", "[cpython][simple]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address capsule = heap.object("PyCapsule");
     heap.set(capsule, layout->capsule.name, heap.c_string("numpy.core._C_API"));

@@ -49,7 +49,7 @@ void fill_frame(PythonHeapBuilder& heap, Address frame, Address code, const std:
 
 TEST_CASE("frame: one that outlived its call holds locals by name, and what is on its stack",
           "[cpython][frame]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     if (!layout->frame.f_frame.present()) return;
     const Address code = make_code(heap, {"x", "y"});
@@ -78,7 +78,7 @@ TEST_CASE("frame: one that outlived its call holds locals by name, and what is o
 }
 
 TEST_CASE("frame: since 3.14 its words have tags: counted, not counted, a number", "[cpython][frame]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     if (!layout->interpreter_frame.stackpointer.present()) return;
     const Address code = make_code(heap, {"x", "y", "z"});
@@ -95,7 +95,7 @@ TEST_CASE("frame: since 3.14 its words have tags: counted, not counted, a number
 }
 
 TEST_CASE("frame: one that runs leaves its locals to the thread's stack", "[cpython][frame]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     if (!layout->frame.f_frame.present()) return;
     const Address code = make_code(heap, {"x"});
@@ -109,7 +109,7 @@ TEST_CASE("frame: one that runs leaves its locals to the thread's stack", "[cpyt
 }
 
 TEST_CASE("frame: up to 3.10 it holds code, globals, locals and stack itself", "[cpython][frame]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->frame;
     if (l.f_frame.present()) return;
@@ -135,7 +135,7 @@ TEST_CASE("frame: up to 3.10 it holds code, globals, locals and stack itself", "
 
 TEST_CASE("frame: up to 3.10 its size has a place for each local and for the deepest stack",
           "[cpython][frame]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     if (layout->frame.f_frame.present()) return;
     const Address frame = heap.object("frame", 3);
@@ -145,7 +145,7 @@ TEST_CASE("frame: up to 3.10 its size has a place for each local and for the dee
 }
 
 TEST_CASE("generator: suspended, it holds the locals of its frame", "[cpython][generator]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->generator;
     const Address code = make_code(heap, {"x"});
@@ -174,7 +174,7 @@ TEST_CASE("generator: suspended, it holds the locals of its frame", "[cpython][g
 }
 
 TEST_CASE("coroutine: it names its frame by attributes of its own", "[cpython][generator]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     const auto [type, prefix] = GENERATE(table<std::string, std::string>(
         {{"generator", ".gi_"}, {"coroutine", ".cr_"}, {"async_generator", ".ag_"}}));
     PythonHeapBuilder heap(*layout);
@@ -197,7 +197,7 @@ TEST_CASE("coroutine: it names its frame by attributes of its own", "[cpython][g
 }
 
 TEST_CASE("generator: f_locals shows what a cell holds, and the cell has no name", "[cpython][generator]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->generator;
     if (!l.gi_iframe.present()) return;
@@ -217,7 +217,7 @@ TEST_CASE("generator: f_locals shows what a cell holds, and the cell has no name
 }
 
 TEST_CASE("generator: once it has returned, what its frame held is stale", "[cpython][generator]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->generator;
     if (!l.gi_iframe.present()) return;
@@ -231,7 +231,7 @@ TEST_CASE("generator: once it has returned, what its frame held is stale", "[cpy
 }
 
 TEST_CASE("generator: absurd counts in its code are not believed", "[cpython][generator][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->generator;
     if (!l.gi_iframe.present()) return;

@@ -49,7 +49,7 @@ void set_dict(PythonHeapBuilder& heap, Address object, Address dict) {
 }  // namespace
 
 TEST_CASE("instance: attributes are named by the keys of the class", "[cpython][instance]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x", "y", "label"}});
     const Address x = heap.integer(1);
@@ -70,7 +70,7 @@ TEST_CASE("instance: attributes are named by the keys of the class", "[cpython][
 }
 
 TEST_CASE("instance: separate values are a block of the instance", "[cpython][instance]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x"}});
     const Instance point = instance_with(heap, type, {heap.none()});
@@ -85,7 +85,7 @@ TEST_CASE("instance: separate values are a block of the instance", "[cpython][in
 }
 
 TEST_CASE("instance: a __dict__ that was asked for holds the attributes instead", "[cpython][instance]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x"}});
     const Address value = heap.integer(5);
@@ -105,7 +105,7 @@ TEST_CASE("instance: a __dict__ that was asked for holds the attributes instead"
 }
 
 TEST_CASE("instance: inline values that are no longer valid are not read", "[cpython][instance]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     if (!layout->dict_values.embedded.present()) return;
     const Address type = heap.python_class("Point", {.attributes = {"x"}});
@@ -115,7 +115,7 @@ TEST_CASE("instance: inline values that are no longer valid are not read", "[cpy
 }
 
 TEST_CASE("instance: inline values make the block larger, not the size", "[cpython][instance]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x", "y"}});
     const Instance point = instance_with(heap, type, {heap.none()});
@@ -125,7 +125,7 @@ TEST_CASE("instance: inline values make the block larger, not the size", "[cpyth
 }
 
 TEST_CASE("instance: __slots__ of a class and of its base, by name", "[cpython][instance]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address base = heap.python_class("Base", {.slots = {"a", "b"}});
     const Address type = heap.python_class("Derived", {.base = base, .slots = {"c"}});
@@ -143,7 +143,7 @@ TEST_CASE("instance: __slots__ of a class and of its base, by name", "[cpython][
 }
 
 TEST_CASE("instance: a subclass of list has items, attributes and its class", "[cpython][instance]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Stack", {.base = heap.builtin("list")});
     const Address object = heap.object(type);
@@ -162,7 +162,7 @@ TEST_CASE("instance: a subclass of list has items, attributes and its class", "[
 }
 
 TEST_CASE("instance: a subclass of tuple has its __dict__ behind the items", "[cpython][instance]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Row", {.base = heap.builtin("tuple")});
     const Address object = heap.object(type, 3);
@@ -179,7 +179,7 @@ TEST_CASE("instance: a subclass of tuple has its __dict__ behind the items", "[c
 }
 
 TEST_CASE("instance: of object itself there is nothing", "[cpython][instance]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address object = heap.object("object");
     CHECK(references(heap, object).empty());
@@ -188,7 +188,7 @@ TEST_CASE("instance: of object itself there is nothing", "[cpython][instance]") 
 
 TEST_CASE("instance: values in unmapped memory are fewer references, not a crash",
           "[cpython][instance][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x"}});
     const Address object = heap.object(type);

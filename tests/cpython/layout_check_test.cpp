@@ -66,14 +66,14 @@ void visit_members(const Layout& table, const std::function<void(const LayoutFie
         visit(field);
         ++visited;
     }
-    CHECK(visited > 600);
+    CHECK(visited > (table.version.major == 2 ? 350U : 600U));
 }
 
 }  // namespace
 
 TEST_CASE("layout check: the built-in tables are sound, and have what their versions require",
           "[cpython][layout]") {
-    const Layout& table = *GENERATE(from_range(all_layouts()));
+    const Layout& table = *GENERATE(from_range(layouts_of_3()));
     require_sound(table);
     for (const LayoutFieldName& field : layout_field_names()) {
         INFO(table.version.minor << " " << name_of(field) << ": the table "

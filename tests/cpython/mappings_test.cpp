@@ -22,7 +22,7 @@ std::uint64_t eight_slots(const Layout& l, bool general) {
 }  // namespace
 
 TEST_CASE("dict: values are referents, str keys are held but not reported", "[cpython][dict]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address a = heap.str("a");
     const Address b = heap.str("b");
@@ -36,7 +36,7 @@ TEST_CASE("dict: values are referents, str keys are held but not reported", "[cp
 }
 
 TEST_CASE("dict: a general table reports its keys as well", "[cpython][dict]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address key = heap.integer(5);
     const Address value = heap.none();
@@ -45,7 +45,7 @@ TEST_CASE("dict: a general table reports its keys as well", "[cpython][dict]") {
 }
 
 TEST_CASE("dict: a deleted entry is no reference", "[cpython][dict]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address key = heap.str("kept");
     const Address value = heap.integer(2);
@@ -60,7 +60,7 @@ TEST_CASE("dict: a deleted entry is no reference", "[cpython][dict]") {
 }
 
 TEST_CASE("dict: the keys object counts while no other dict shares it", "[cpython][dict]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address value = heap.none();
     const Address dict = heap.dict({{heap.str("a"), value}});
@@ -77,7 +77,7 @@ TEST_CASE("dict: the keys object counts while no other dict shares it", "[cpytho
 }
 
 TEST_CASE("dict: indices grow to two bytes at 256 slots", "[cpython][dict]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     Entries entries;
     for (int i = 0; i < 130; ++i) entries.emplace_back(heap.str("k" + std::to_string(i)), heap.integer(i));
@@ -91,7 +91,7 @@ TEST_CASE("dict: indices grow to two bytes at 256 slots", "[cpython][dict]") {
 }
 
 TEST_CASE("dict: a split table has the keys of its class and values of its own", "[cpython][dict]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address x = heap.str("x");
     const Address y = heap.str("y");
@@ -106,7 +106,7 @@ TEST_CASE("dict: a split table has the keys of its class and values of its own",
 }
 
 TEST_CASE("dict: the values of a split table are one block, from what precedes them on", "[cpython][dict]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address shared = heap.keys({{heap.str("x"), Address()}}, {.refcount = 3});
     Address first;
@@ -126,7 +126,7 @@ TEST_CASE("dict: the values of a split table are one block, from what precedes t
 }
 
 TEST_CASE("defaultdict: its factory, then its entries", "[cpython][dict]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address factory = heap.builtin("list");
     const Address value = heap.list({});
@@ -165,7 +165,7 @@ Ordered make_ordered(PythonHeapBuilder& heap, const Entries& entries) {
 }  // namespace
 
 TEST_CASE("OrderedDict: nodes in their order hold the keys, and count", "[cpython][dict]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address a = heap.str("a");
     const Address b = heap.str("b");
@@ -184,7 +184,7 @@ TEST_CASE("OrderedDict: nodes in their order hold the keys, and count", "[cpytho
 
 TEST_CASE("OrderedDict: nodes that form a ring do not hold up a walk, whatever the count says",
           "[cpython][dict][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address a = heap.str("a");
     const Ordered ordered = make_ordered(heap, {{a, a}, {heap.str("b"), a}});
@@ -195,7 +195,7 @@ TEST_CASE("OrderedDict: nodes that form a ring do not hold up a walk, whatever t
 }
 
 TEST_CASE("dict: tables that cannot be are not read", "[cpython][dict][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address dict = heap.dict({{heap.str("a"), heap.none()}});
     const Address keys = heap.heap().pointer(dict + *layout->dict.ma_keys);
@@ -224,7 +224,7 @@ TEST_CASE("dict: tables that cannot be are not read", "[cpython][dict][damaged]"
 
 TEST_CASE("dict: entries that begin in one mapping and end in another far away are not walked",
           "[cpython][dict][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address dict = heap.dict({{heap.str("a"), heap.none()}});
     const Address keys = heap.map(Address(0x600000000000), 4096);

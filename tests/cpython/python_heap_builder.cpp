@@ -101,6 +101,7 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
         o.own_sizeof = own_sizeof;
     };
     auto plain = [&](LayoutOffset size, std::int64_t itemsize = 0, bool own_sizeof = false) {
+        if (!size.present()) throw std::invalid_argument(name + " is not in this version");
         o.basicsize = *size;
         o.itemsize = itemsize;
         o.own_sizeof = own_sizeof;
@@ -116,6 +117,19 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
         gc(l.tuple.ob_item);
         o.itemsize = 8;
         o.flags |= tuple_subclass_flag;
+    } else if (name == "int" && l.int_.ob_ival.present()) {
+        plain(l.int_.size);
+        o.flags |= 1ULL << 23;  // Py_TPFLAGS_INT_SUBCLASS
+    } else if (name == "unicode") {
+        plain(l.unicode.size, 0, true);
+        o.flags |= unicode_subclass_flag;
+    } else if (name == "classobj") {
+        gc(l.old_class.size);
+    } else if (name == "instance") {
+        gc(l.old_instance.size);
+    } else if (name == "str" && l.unicode.str.present()) {
+        plain(*l.bytes.ob_sval + 1, 1, true);
+        o.flags |= bytes_subclass_flag;
     } else if (name == "int") {
         plain(l.long_.ob_digit, 4, true);
         o.flags |= long_subclass_flag;
@@ -288,7 +302,7 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
     const std::uint64_t first_slot = options.basicsize;
     options.basicsize += 8 * class_options.slots.size();
     if (class_options.slots.empty() && options.dictoffset == 0 && !(inherited.flags & managed_dict_flag)) {
-        if (minor() >= 11 && options.itemsize == 0) {
+        if (since(11).contain(l.version) && options.itemsize == 0) {
             options.flags |= managed_dict_flag |
                              (minor() >= 13 && options.basicsize == *l.object.size ? inline_values_flag : 0);
             options.dictoffset = minor() >= 12 ? -1 : 0;
@@ -315,7 +329,7 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
         set(member, l.member_def.offset, first_slot + 8 * i);
     }
     // A class statement makes tp_name point into the str of the name.
-    set(type, l.type.tp_name, name_str + *l.ascii.size);
+    set(type, l.type.tp_name, name_str + (l.ascii.size.present() ? *l.ascii.size : *l.bytes.ob_sval));
     set(type, l.heap_type.ht_name, name_str);
     set(type, l.heap_type.ht_qualname, str(name));
     if (!class_options.attributes.empty()) {
@@ -335,7 +349,8 @@ std::uint64_t PythonHeapBuilder::presize(Address type) const {
     const bool managed =
         minor() >= 11 && (flags & (managed_dict_flag | (minor() >= 12 ? managed_weakref_flag : 0)));
     const bool header = (flags & have_gc_flag) && !layout().version.free_threaded;
-    return (header ? 16 : 0) + (managed ? 16 : 0);
+    const std::uint64_t header_bytes = layout().version.major == 2 ? 32 : 16;
+    return (header ? header_bytes : 0) + (managed ? 16 : 0);
 }
 
 // --- objects
@@ -382,6 +397,11 @@ Address PythonHeapBuilder::integer_of_digits(const std::vector<std::uint32_t>& d
 }
 
 Address PythonHeapBuilder::integer(std::int64_t value) {
+    if (layout().int_.ob_ival.present()) {
+        const Address at = object("int");
+        set(at, layout().int_.ob_ival, value);
+        return at;
+    }
     std::vector<std::uint32_t> digits;
     std::uint64_t rest =
         value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
@@ -402,11 +422,26 @@ Address PythonHeapBuilder::real(double value) {
 }
 
 Address PythonHeapBuilder::str(std::string_view ascii) {
+    if (layout().unicode.str.present()) {
+        const Address at = object("str", static_cast<std::int64_t>(ascii.size()));
+        if (!ascii.empty())
+            std::memcpy(bytes_at(at + *layout().bytes.ob_sval, ascii.size()), ascii.data(), ascii.size());
+        return at;
+    }
     return str32(std::u32string(ascii.begin(), ascii.end()));
 }
 
 Address PythonHeapBuilder::str32(const std::u32string& text) {
     const auto& l = layout();
+    if (l.unicode.str.present()) {
+        const Address at = object("unicode");
+        const Address characters = allocate(4 * (text.size() + 1));
+        set(at, l.unicode.length, static_cast<std::int64_t>(text.size()));
+        set(at, l.unicode.str, characters);
+        for (std::size_t i = 0; i < text.size(); ++i)
+            put(characters + 4 * i, static_cast<std::uint32_t>(text[i]));
+        return at;
+    }
     const char32_t widest = text.empty() ? 0 : *std::max_element(text.begin(), text.end());
     const bool ascii = widest < 0x80;
     const std::uint32_t kind = widest < 0x100 ? 1 : widest < 0x10000 ? 2 : 4;
@@ -462,8 +497,9 @@ Address PythonHeapBuilder::set(const std::vector<Address>& items, std::uint64_t 
     set(at, l.mask, slots - 1);
     set(at, l.table, table);
     for (std::size_t i = 0; i < items.size(); ++i) {
-        put(table + 16 * i, items[i]);
-        put(table + 16 * i + 8, std::int64_t{1000} + static_cast<std::int64_t>(i));
+        const std::uint64_t key_at = layout().version.major == 2 ? 8 : 0;
+        put(table + 16 * i + key_at, items[i]);
+        put(table + 16 * i + 8 - key_at, std::int64_t{1000} + static_cast<std::int64_t>(i));
     }
     return at;
 }
@@ -502,6 +538,21 @@ Address PythonHeapBuilder::dict_of_type(Address type, const Entries& entries, co
     const Address at = object(type);
     const auto live =
         std::count_if(entries.begin(), entries.end(), [](const auto& e) { return !e.first.is_null(); });
+    if (l.ma_table.present()) {
+        std::uint64_t slots = 8;
+        while (slots < entries.size()) slots *= 2;
+        const Address table = slots == 8 ? at + *l.ma_smalltable : allocate(24 * slots);
+        set(at, l.ma_used,
+            static_cast<std::int64_t>(std::count_if(entries.begin(), entries.end(),
+                                                    [](const auto& e) { return !e.second.is_null(); })));
+        set(at, l.ma_mask, slots - 1);
+        set(at, l.ma_table, table);
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            put(table + 24 * i + 8, entries[i].first);
+            put(table + 24 * i + 16, entries[i].second);
+        }
+        return at;
+    }
     set(at, l.ma_used, static_cast<std::int64_t>(live));
     set(at, l.ma_keys, keys(entries, options));
     return at;

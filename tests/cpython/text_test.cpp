@@ -29,7 +29,7 @@ Address separate_str(PythonHeapBuilder& heap, const std::string& text, Address& 
 
 TEST_CASE("str: a header, and one, two or four bytes a character with one more at the end",
           "[cpython][str]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     // sys.getsizeof('') is 49 up to 3.11 and 41 since then, without the field wstr.
     const std::uint64_t ascii = heap.minor() >= 12 ? 40 : 48;
@@ -44,7 +44,7 @@ TEST_CASE("str: a header, and one, two or four bytes a character with one more a
 }
 
 TEST_CASE("str: every width is decoded", "[cpython][str]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     auto read = [&](Address str) { return heap.heap().unicode_text(str).value_or("?"); };
     CHECK(read(heap.str("")).empty());
@@ -68,7 +68,7 @@ TEST_CASE("str: every width is decoded", "[cpython][str]") {
 }
 
 TEST_CASE("str: characters apart from the header are a buffer", "[cpython][str]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     Address data;
     const Address str = separate_str(heap, "hello", data);
@@ -79,7 +79,7 @@ TEST_CASE("str: characters apart from the header are a buffer", "[cpython][str]"
 }
 
 TEST_CASE("str: a UTF-8 copy counts, unless it shares the characters", "[cpython][str]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address str = heap.str32(U"é");
     const std::uint64_t before = size_of(heap, str);
@@ -91,7 +91,7 @@ TEST_CASE("str: a UTF-8 copy counts, unless it shares the characters", "[cpython
 }
 
 TEST_CASE("str: the wchar_t copy of 3.11 and older counts four bytes a character", "[cpython][str]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     if (!layout->ascii.wstr.present()) return;
     const Address str = heap.str("abc");
@@ -102,7 +102,7 @@ TEST_CASE("str: the wchar_t copy of 3.11 and older counts four bytes a character
 }
 
 TEST_CASE("str: a legacy str that was never made ready has only its wchar_t copy", "[cpython][str]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     if (!layout->ascii.wstr.present()) return;
     const Address str = heap.object("str");
@@ -114,7 +114,7 @@ TEST_CASE("str: a legacy str that was never made ready has only its wchar_t copy
 }
 
 TEST_CASE("str: its value is what repr prints", "[cpython][str]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     CHECK(text_of(heap, heap.str("")) == "''");
     CHECK(text_of(heap, heap.str("plain")) == "'plain'");
@@ -131,7 +131,7 @@ TEST_CASE("str: its value is what repr prints", "[cpython][str]") {
 }
 
 TEST_CASE("str: a long value is cut at the limit, in characters, and its length is kept", "[cpython][str]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     CHECK(text_of(heap, heap.str("abcde"), 5) == "'abcde'");
     CHECK(text_of(heap, heap.str("abcdef"), 5) == "'abcde…'");
@@ -142,7 +142,7 @@ TEST_CASE("str: a long value is cut at the limit, in characters, and its length 
 }
 
 TEST_CASE("str: one that is being written has anything behind what was written", "[cpython][str]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address str = heap.str("written, and the rest");
     heap.set(str, layout->ascii.hash, std::int64_t{-1});
@@ -155,7 +155,7 @@ TEST_CASE("str: one that is being written has anything behind what was written",
 }
 
 TEST_CASE("str: what cannot be a str is not read as one", "[cpython][str][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address str = heap.str("abc");
     CHECK(plausible(heap, str));
@@ -171,7 +171,7 @@ TEST_CASE("str: what cannot be a str is not read as one", "[cpython][str][damage
 }
 
 TEST_CASE("str: a length that runs out of memory gives no text", "[cpython][str][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address str = heap.str("abc");
     heap.set(str, layout->ascii.length, std::int64_t{1} << 40);
@@ -186,7 +186,7 @@ TEST_CASE("str: a length that runs out of memory gives no text", "[cpython][str]
 }
 
 TEST_CASE("bytes: 33 bytes and one a byte", "[cpython][bytes]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     CHECK(size_of(heap, heap.bytes("")) == 33);
     CHECK(size_of(heap, heap.bytes("abc")) == 36);
@@ -194,7 +194,7 @@ TEST_CASE("bytes: 33 bytes and one a byte", "[cpython][bytes]") {
 }
 
 TEST_CASE("bytes: the value is what repr prints", "[cpython][bytes]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     CHECK(text_of(heap, heap.bytes("")) == "b''");
     CHECK(text_of(heap, heap.bytes("abc")) == "b'abc'");
@@ -208,7 +208,7 @@ TEST_CASE("bytes: the value is what repr prints", "[cpython][bytes]") {
 
 TEST_CASE("bytes: a length that is not followed by that many bytes and a NUL is implausible",
           "[cpython][bytes][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address bytes = heap.bytes("abc");
     for (const std::int64_t length :
@@ -221,7 +221,7 @@ TEST_CASE("bytes: a length that is not followed by that many bytes and a NUL is 
 
 TEST_CASE("bytearray: what it has allocated counts, what it shows may begin further on",
           "[cpython][bytearray]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address at = heap.object("bytearray");
     const bool has_bytes = layout->bytearray.ob_bytes_object.present();  // since 3.15

@@ -154,7 +154,7 @@ std::vector<SeenSlot> slots_of(PythonHeapBuilder& heap, const PythonFrame& frame
 }  // namespace
 
 TEST_CASE("threads: the innermost call comes first, each with the line it is in", "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     const std::string lines = line_table(heap);
@@ -175,7 +175,7 @@ TEST_CASE("threads: the innermost call comes first, each with the line it is in"
 }
 
 TEST_CASE("threads: a line goes forward and back, and an instruction may have none", "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     const Address code = make_code(heap, {.lines = line_table(heap)});
@@ -194,7 +194,7 @@ TEST_CASE("threads: a line goes forward and back, and an instruction may have no
 
 TEST_CASE("threads: from 3.11 on, long steps of the line are numbers of six bits a byte",
           "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     if (!frames.interpreter()) return;
@@ -208,7 +208,7 @@ TEST_CASE("threads: from 3.11 on, long steps of the line are numbers of six bits
 }
 
 TEST_CASE("threads: frames of C code, and those not complete yet, are not listed", "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     if (!frames.interpreter()) return;
@@ -225,7 +225,7 @@ TEST_CASE("threads: frames of C code, and those not complete yet, are not listed
 }
 
 TEST_CASE("threads: what a debugger says about the line comes first", "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     const Address frame = frames.make(make_code(heap, {.lines = line_table(heap)}), 4);
@@ -239,7 +239,7 @@ TEST_CASE("threads: what a debugger says about the line comes first", "[cpython]
 }
 
 TEST_CASE("threads: names are those of threading, numbers those of the core", "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address thread_class =
         heap.python_class("Thread", {.module = "threading", .attributes = {"_target", "_name"}});
@@ -280,7 +280,7 @@ TEST_CASE("threads: names are those of threading, numbers those of the core", "[
 }
 
 TEST_CASE("threads: one of them had the interpreter's lock", "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     // 3.6 has a variable for it, whose place is found in the core.
     if (!layout->runtime_state.size.present()) heap.runtime().layout.runtime_state.tstate_current = 16;
@@ -307,7 +307,7 @@ TEST_CASE("threads: one of them had the interpreter's lock", "[cpython][threads]
 TEST_CASE(
     "threads: a class's body keeps its variables in a dict; a function does not, whatever locals() left",
     "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     const Address code = make_code(heap, {});
@@ -325,7 +325,7 @@ TEST_CASE(
 }
 
 TEST_CASE("frame slots: variables by name, cells as such, in order of their place", "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     using What = FrameSlot::What;
@@ -356,7 +356,7 @@ TEST_CASE("frame slots: variables by name, cells as such, in order of their plac
 }
 
 TEST_CASE("generator frame: where it is suspended; none once it has finished", "[cpython][threads]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     const auto& l = layout->generator;
@@ -382,7 +382,7 @@ TEST_CASE("generator frame: where it is suspended; none once it has finished", "
 }
 
 TEST_CASE("threads: a chain that comes back to itself ends", "[cpython][threads][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     const Address code = make_code(heap, {});
@@ -396,7 +396,7 @@ TEST_CASE("threads: a chain that comes back to itself ends", "[cpython][threads]
 }
 
 TEST_CASE("threads: absurd counts and pointers are not believed", "[cpython][threads][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     const Address code = make_code(heap, {.locals = {"x"}, .lines = line_table(heap)});

@@ -8,7 +8,7 @@ using namespace heapsift::test;
 
 TEST_CASE("types: static types, classes and `type` itself are found, each with base and metatype",
           "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.base = heap.builtin("list")});
     for (const Address found : {type, heap.builtin("list"), heap.builtin("object"), heap.builtin("type")}) {
@@ -24,7 +24,7 @@ TEST_CASE("types: static types, classes and `type` itself are found, each with b
 }
 
 TEST_CASE("types: what refers to `type` without an mro of its own is no type", "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address look_alike = heap.c_type("look.alike", {});
     const auto& l = layout->type;
@@ -42,7 +42,7 @@ TEST_CASE("types: what refers to `type` without an mro of its own is no type", "
 }
 
 TEST_CASE("types: instances of metatypes are types, also of those of metatypes", "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address meta = heap.python_class("Meta", {.base = heap.builtin("type"), .slots = {"extra"}});
     const Address meta_meta = heap.c_type(
@@ -61,7 +61,7 @@ TEST_CASE("types: instances of metatypes are types, also of those of metatypes",
 }
 
 TEST_CASE("types: classes that are their own metatype, or each other's", "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address meta = heap.python_class("Sentinel", {.base = heap.builtin("type")});
     const Address own = heap.python_class("OWN", {.base = meta});
@@ -80,7 +80,7 @@ TEST_CASE("types: classes that are their own metatype, or each other's", "[cpyth
 }
 
 TEST_CASE("types: names as Python prints them", "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Loader", {.module = "app.load"});
     const Address of_builtins = heap.python_class("Site", {.module = "builtins"});
@@ -100,7 +100,7 @@ TEST_CASE("types: names as Python prints them", "[cpython][types]") {
 }
 
 TEST_CASE("types: a __module__ that is no str names nothing", "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Odd");
     heap.set(type, layout->type.tp_dict, heap.dict({{heap.str("__module__"), heap.integer(3)}}));
@@ -109,7 +109,7 @@ TEST_CASE("types: a __module__ that is no str names nothing", "[cpython][types]"
 
 TEST_CASE("types: a class statement makes a Python class, a specification in C does not",
           "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address by_class = heap.python_class("A");
     const Address by_spec = heap.python_class("B");
@@ -124,7 +124,7 @@ TEST_CASE("types: a class statement makes a Python class, a specification in C d
 
 TEST_CASE("types: bytes before an object are the collector's header and the words of a managed dict",
           "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     CHECK(heap.type(heap.builtin("int")).presize == 0);
     const std::uint64_t header = heap.minor() >= 8 ? 16 : 32;
@@ -139,7 +139,7 @@ TEST_CASE("types: bytes before an object are the collector's header and the word
 
 TEST_CASE("types: the kind is that of the nearest C base that has one, the rest is guessed",
           "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const TypeInfo stack = heap.type(heap.python_class("Stack", {.base = heap.builtin("list")}));
     REQUIRE(stack.kind);
@@ -162,7 +162,7 @@ TEST_CASE("types: the kind is that of the nearest C base that has one, the rest 
 }
 
 TEST_CASE("types: the first __sizeof__ of the mro answers, as far as it is known", "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     auto source = [&](Address type) { return heap.type(type).size_source; };
     CHECK(source(heap.builtin("object")) == SizeSource::known);
@@ -204,7 +204,7 @@ Address unready_type(PythonHeapBuilder& heap, const std::string& name) {
 
 TEST_CASE("types: static types that were never made ready are found by what a type must have",
           "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address unready = unready_type(heap, "functools._lru_list_elem");
     CHECK(heap.type_id(unready) != no_type);
@@ -227,7 +227,7 @@ TEST_CASE("types: static types that were never made ready are found by what a ty
 }
 
 TEST_CASE("types: bases that form a ring are an end, not a loop", "[cpython][types][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address a = heap.python_class("A");
     const Address b = heap.python_class("B", {.base = a});
@@ -248,7 +248,7 @@ TEST_CASE("types: bases that form a ring are an end, not a loop", "[cpython][typ
 
 TEST_CASE("types: the state of a static builtin type is the interpreter's, where it says so",
           "[cpython][types]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& state = layout->managed_static_type_state;
     if (!layout->interpreter_state.types_builtins.present() || !state.size.present()) return;

@@ -15,7 +15,7 @@ constexpr auto hidden = ReferenceKind::hidden;
 
 TEST_CASE("type: a class reports its namespace, mro, bases and base; its names are hidden",
           "[cpython][type]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x"}});
     const Address bases = heap.tuple({heap.builtin("object")});
@@ -33,7 +33,7 @@ TEST_CASE("type: a class reports its namespace, mro, bases and base; its names a
 }
 
 TEST_CASE("type: of a static type nothing is reported", "[cpython][type]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.builtin("list");
     CHECK(referents(heap, type).empty());
@@ -43,7 +43,7 @@ TEST_CASE("type: of a static type nothing is reported", "[cpython][type]") {
 
 TEST_CASE("type: a class counts its header and the keys that its instances share, a static type its struct",
           "[cpython][type]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     CHECK(size_of(heap, heap.builtin("list")) == *layout->type.size);
     CHECK(size_of(heap, heap.python_class("Plain", {.slots = {"a"}})) == *layout->heap_type.size);
@@ -55,7 +55,7 @@ TEST_CASE("type: a class counts its header and the keys that its instances share
 }
 
 TEST_CASE("type: fields that point nowhere are no crash", "[cpython][type][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x"}});
     for (const LayoutOffset field :
@@ -68,7 +68,7 @@ TEST_CASE("type: fields that point nowhere are no crash", "[cpython][type][damag
 }
 
 TEST_CASE("module: its namespace, its name, and the objects in its state", "[cpython][module]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->module;
     const Address module = heap.object("module");
@@ -94,7 +94,7 @@ TEST_CASE("module: its namespace, its name, and the objects in its state", "[cpy
 }
 
 TEST_CASE("exception: arguments, traceback, context and cause", "[cpython][exception]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->exception;
     const Address type = heap.c_type(
@@ -120,7 +120,7 @@ TEST_CASE("exception: arguments, traceback, context and cause", "[cpython][excep
 }
 
 TEST_CASE("traceback: its frame, the next one, and the line", "[cpython][exception]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address traceback = heap.object("traceback");
     const Address next = heap.object("traceback");
@@ -134,7 +134,7 @@ TEST_CASE("traceback: its frame, the next one, and the line", "[cpython][excepti
 }
 
 TEST_CASE("weakref: the referent is weak, the callback is not", "[cpython][weakref]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address weakref = heap.object("weakref");
     const Address referent = heap.list({});
@@ -147,7 +147,7 @@ TEST_CASE("weakref: the referent is weak, the callback is not", "[cpython][weakr
 }
 
 TEST_CASE("weakref: a cleared one refers to nothing", "[cpython][weakref]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address weakref = heap.object("weakref");
     heap.set(weakref, layout->weakref.wr_object, heap.none());

@@ -33,7 +33,7 @@ std::vector<ReferenceKind> kinds_named(PythonHeapBuilder& heap, Address object, 
 }  // namespace
 
 TEST_CASE("lru_cache: it owns its links, and reports what they own", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->lru_cache;
     const auto& of_link = layout->lru_cache_link;
@@ -71,7 +71,7 @@ TEST_CASE("lru_cache: it owns its links, and reports what they own", "[cpython][
 }
 
 TEST_CASE("hamt: pairs of key and value, or nodes below; an array of nodes", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->hamt_bitmap_node;
     if (!l.size.present()) return;  // since 3.7
@@ -97,7 +97,7 @@ TEST_CASE("hamt: pairs of key and value, or nodes below; an array of nodes", "[c
 }
 
 TEST_CASE("exceptions: what all have, and what their own class adds", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address value = heap.integer(7), args = heap.tuple({value});
     const Address base = heap.builtin("BaseException");
@@ -131,7 +131,7 @@ TEST_CASE("exceptions: what all have, and what their own class adds", "[cpython]
 }
 
 TEST_CASE("thread-local: dicts of threads are its own, the dummy in a thread borrows", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->thread_locals;
     const Address local = instance(heap, "_thread._local", l.size);
@@ -153,7 +153,7 @@ TEST_CASE("thread-local: dicts of threads are its own, the dummy in a thread bor
 }
 
 TEST_CASE("Element: children, and texts that wait to be joined", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->element;
     const auto& more = layout->element_extra;
@@ -180,7 +180,7 @@ TEST_CASE("Element: children, and texts that wait to be joined", "[cpython][kind
 }
 
 TEST_CASE("Task: what it waits for, runs, and calls when it is done", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->task;
     const Address task = instance(heap, "_asyncio.Task", l.size),
@@ -198,7 +198,7 @@ TEST_CASE("Task: what it waits for, runs, and calls when it is done", "[cpython]
 }
 
 TEST_CASE("Pickler: its memo owns what was written, reported since 3.11.7 and 3.12.1", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     const int micro = GENERATE(0, 1, 7);
     PythonHeapBuilder heap(*layout);
     heap.runtime().version.micro = micro;
@@ -221,7 +221,7 @@ TEST_CASE("Pickler: its memo owns what was written, reported since 3.11.7 and 3.
 }
 
 TEST_CASE("struct sequence: fields behind its length, by the names of its type", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     const bool own_traverse = GENERATE(false, true);
     PythonHeapBuilder heap(*layout);
     const auto& def = layout->member_def;
@@ -255,7 +255,7 @@ TEST_CASE("struct sequence: fields behind its length, by the names of its type",
 }
 
 TEST_CASE("module: the words of its state are guesses, and without any it is exact", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto exact = [&](Address module) {
         const ObjectReader reader = heap.reader(module);
@@ -282,7 +282,7 @@ TEST_CASE("module: the words of its state are guesses, and without any it is exa
 }
 
 TEST_CASE("capsule: exact, unless it has a traverse of its own", "[cpython][kinds]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address capsule = heap.object("PyCapsule");
     heap.set(capsule, layout->capsule.name, heap.c_string("a.b"));
@@ -294,7 +294,7 @@ TEST_CASE("capsule: exact, unless it has a traverse of its own", "[cpython][kind
 }
 
 TEST_CASE("chains that lead back to themselves end", "[cpython][kinds][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     if (layout->profiler.size.present() && layout->profiler_entry.user_object.present()) {
         const auto& l = layout->profiler_entry;

@@ -137,8 +137,8 @@ const std::set<std::string> needed = {"runtime_state.interpreters_head",
 
 }  // namespace
 
-TEST_CASE("layout: every built-in table has what every CPython has", "[cpython][layout]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()), from_range(free_threaded_layouts()));
+TEST_CASE("layout: every built-in table of CPython 3 has what all of these have", "[cpython][layout]") {
+    const Layout* layout = GENERATE(from_range(layouts_of_3()), from_range(free_threaded_layouts()));
     INFO(layout->version.major << "." << layout->version.minor);
     std::size_t checked = 0;
     for (const LayoutFieldName& field : layout_field_names()) {
@@ -179,13 +179,14 @@ TEST_CASE("layout: a version is found by its numbers and kind, an unknown one is
     for (const Layout* layout : free_threaded_layouts()) CHECK(builtin_layout(layout->version) == layout);
     CHECK(builtin_layout({3, 13, /*free_threaded=*/true}) != nullptr);
     CHECK(builtin_layout({3, 12, /*free_threaded=*/true}) == nullptr);
+    CHECK(builtin_layout({2, 7}) != nullptr);
     CHECK(builtin_layout({2, 0}) == nullptr);
 }
 
 TEST_CASE("layout: facts of CPython's history hold in the tables", "[cpython][layout]") {
     // A keys table stores the logarithm of its size since 3.11; strings lost wstr in 3.12; integers got a tag
     // in 3.12.
-    for (const Layout* layout : all_layouts()) {
+    for (const Layout* layout : layouts_of_3()) {
         INFO(layout->version.minor);
         CHECK(layout->dict_keys.dk_log2_size.present() == (layout->version.minor >= 11));
         CHECK(layout->dict_keys.dk_size.present() == (layout->version.minor < 11));
@@ -194,6 +195,18 @@ TEST_CASE("layout: facts of CPython's history hold in the tables", "[cpython][la
         CHECK(layout->debug_offsets.size.present() == (layout->version.minor >= 13));
         CHECK(*layout->object.ob_type == 8);
         CHECK(*layout->gc_head.size == (layout->version.minor >= 8 ? 16U : 32U));
+    }
+}
+
+TEST_CASE("layout: 2.7 has dicts with a table of their own, and classes that are no types",
+          "[cpython][layout]") {
+    for (const Layout* layout : all_layouts()) {
+        const bool old = layout->version.major == 2;
+        CHECK(layout->dict.ma_table.present() == old);
+        CHECK(layout->dict.ma_keys.present() != old);
+        CHECK(layout->old_instance.in_class.present() == old);
+        CHECK(layout->int_.ob_ival.present() == old);
+        CHECK(layout->unicode.str.present() == old);
     }
 }
 

@@ -44,7 +44,10 @@ struct FuzzedHeap {
         types.push_back(heap.python_class("Point", {.attributes = {"x", "y"}}));
         types.push_back(struct_sequence());
         types.push_back(heap.python_class("Module", {.base = heap.builtin("module")}));
-        types.push_back(heap.python_class("Cache", {.base = heap.builtin("collections.OrderedDict")}));
+        const bool has_ordered = layout.ordered_dict.size.present();  // in 2.7 it is written in Python
+        types.push_back(heap.python_class(
+            "Cache",
+            {.base = heap.builtin(has_ordered ? "collections.OrderedDict" : "collections.defaultdict")}));
         types.push_back(
             heap.c_type("fuzz.unknown", {.basicsize = 200, .flags = heapsift::test::have_gc_flag}));
         types.push_back(heap.c_type("fuzz.unknown_items",
@@ -53,7 +56,7 @@ struct FuzzedHeap {
         good.push_back(heap.tuple({good[1], good[2]}));
         good.push_back(heap.list({good[1], good[5]}, 4));
         good.push_back(heap.dict({{good[2], good[6]}}));
-        good.push_back(heap.keys({{good[2], good[1]}}));
+        if (layout.dict_keys.size.present()) good.push_back(heap.keys({{good[2], good[1]}}));
         good.push_back(heap.set({good[2]}));
         bodies = heap.map(Address(0x7e0000000000), body_bytes);
         (void)heap.heap();

@@ -116,7 +116,7 @@ struct Process {
 };
 
 const Layout* with_interpreter_frames() {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     return has_interpreter_frames(*layout) && until(13).contain(layout->version) ? layout : nullptr;
 }
 
@@ -224,7 +224,8 @@ TEST_CASE("greenlet: calls in a ring end", "[libraries][greenlet][damaged]") {
     CHECK(greenlet_frames(p.heap.reader(p.greenlet)).size() == 2);
 }
 
-TEST_CASE("greenlet: a word of C code's stack is numbered from where the stack began", "[libraries][greenlet]") {
+TEST_CASE("greenlet: a word of C code's stack is numbered from where the stack began",
+          "[libraries][greenlet]") {
     const Layout* layout = with_interpreter_frames();
     if (!layout) return;
     struct Numbers final : ReferenceVisitor {
@@ -235,12 +236,14 @@ TEST_CASE("greenlet: a word of C code's stack is numbered from where the stack b
     } first, deeper;
     Process p(*layout);
     p.wait();
-    const Address outer = p.heap.list({}), to = p.block(p.greenlet), copy = p.heap.heap().pointer(to + p.at.stack + 16);
+    const Address outer = p.heap.list({}), to = p.block(p.greenlet),
+                  copy = p.heap.heap().pointer(to + p.at.stack + 16);
     p.heap.put(copy + 64, outer);
     greenlet_kind.visit_references(p.heap.reader(p.greenlet), first);
     // Twenty words further down, in a copy of its own: the calls before that are the same.
     const Address other = p.heap.allocate(1024 + 160);
-    for (std::uint64_t i = 0; i < 1024 / 8; ++i) p.heap.put(other + 160 + 8 * i, p.heap.heap().pointer(copy + 8 * i));
+    for (std::uint64_t i = 0; i < 1024 / 8; ++i)
+        p.heap.put(other + 160 + 8 * i, p.heap.heap().pointer(copy + 8 * i));
     const std::uint64_t words[] = {p.stack.value - 160, p.stack.value + 2048, other.value, 1024 + 160};
     for (std::uint64_t i = 0; i < 4; ++i) p.heap.put(to + p.at.stack + 8 * i, words[i]);
     greenlet_kind.visit_references(p.heap.reader(p.greenlet), deeper);
@@ -252,7 +255,7 @@ TEST_CASE("greenlet: a word of C code's stack is numbered from where the stack b
 
 TEST_CASE("greenlet: up to 1.1 it has its fields itself, and up to 3.10 a frame object",
           "[libraries][greenlet]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     if (has_interpreter_frames(*layout)) return;
     PythonHeapBuilder heap(*layout);
     heap.kinds.push_back(&greenlet_kind);

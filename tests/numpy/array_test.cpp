@@ -100,7 +100,7 @@ struct Numpy {
 }  // namespace
 
 TEST_CASE("ndarray: shape, itemsize and bytes, with the descriptors of both releases", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address data = numpy.heap.allocate(480);
     const Address array = numpy.array(numpy.descr('f', 8, 12), {5, 4, 3}, data);
@@ -124,7 +124,7 @@ TEST_CASE(
     "ndarray: NumPy 1.19 sizes an instance of a subclass as an ndarray, and has no handler of its memory",
     "[numpy]") {
     const std::uint64_t fields_size = GENERATE(80, 88, 96);
-    Numpy numpy(*all_layouts().front(), 1, fields_size);
+    Numpy numpy(*layouts_of_3().front(), 1, fields_size);
     numpy.array_type = numpy.heap.python_class("Kind", {.base = numpy.array_type});
     const std::uint64_t subclass_size = numpy.heap.type(numpy.array_type).basicsize;
     REQUIRE(subclass_size > fields_size);
@@ -139,7 +139,7 @@ TEST_CASE(
 }
 
 TEST_CASE("ndarray: a view owns shape and strides, and holds its base", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address dtype = numpy.descr('f', 8, 12);
     const Address data = numpy.heap.allocate(480);
@@ -158,7 +158,7 @@ TEST_CASE("ndarray: a view owns shape and strides, and holds its base", "[numpy]
 }
 
 TEST_CASE("ndarray: the owner of the elements is the end of the chain of bases", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address dtype = numpy.descr('f', 8, 12);
     const Address data = numpy.heap.allocate(480);
@@ -181,7 +181,7 @@ TEST_CASE("ndarray: the owner of the elements is the end of the chain of bases",
 
 TEST_CASE("ndarray: the owner is behind a record that is a view, and behind what NumPy makes for a window",
           "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address dtype = numpy.descr('f', 8, 12);
     const Address data = numpy.heap.allocate(480);
@@ -211,7 +211,7 @@ TEST_CASE("ndarray: the owner is behind a record that is a view, and behind what
 }
 
 TEST_CASE("ndarray: strides are the array's own; where they are not in the core there are none", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address array = numpy.array(numpy.descr('f', 8, 12), {5, 4}, numpy.heap.allocate(160));
     const Address elsewhere = numpy.heap.allocate(16);
@@ -226,7 +226,7 @@ TEST_CASE("ndarray: strides are the array's own; where they are not in the core 
 }
 
 TEST_CASE("dtype.str: byte order, kind, length, and the unit of a date", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     const int release = GENERATE(1, 2);
     Numpy numpy(*layout, release);
     const auto str_of = [&](Address dtype) {
@@ -255,7 +255,7 @@ TEST_CASE("dtype.str: byte order, kind, length, and the unit of a date", "[numpy
 }
 
 TEST_CASE("ndarray: the objects of an object array are the owner's, and hidden", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address item = numpy.heap.list({});
     const Address data = numpy.heap.allocate(24);
@@ -271,7 +271,7 @@ TEST_CASE("ndarray: the objects of an object array are the owner's, and hidden",
 }
 
 TEST_CASE("ndarray: an element is named by an index for each dimension", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address item = numpy.heap.list({}), data = numpy.heap.allocate(48), dtype = numpy.descr('O', 8, 17);
     numpy.heap.put(data + 40, item);
@@ -294,7 +294,7 @@ TEST_CASE("ndarray: an element is named by an index for each dimension", "[numpy
 }
 
 TEST_CASE("ndarray: an object in a record is named by index and field", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address object = numpy.descr('O', 8, 17), number = numpy.descr('i', 8, 7);
     const Address two = numpy.subarray(object, 16, {2}), grid = numpy.subarray(object, 48, {2, 3});
@@ -314,7 +314,7 @@ TEST_CASE("ndarray: an object in a record is named by index and field", "[numpy]
 }
 
 TEST_CASE("ndarray: of no dimensions it has one element, with a length of zero none", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address dtype = numpy.descr('i', 4, 5);
     const Address scalar = numpy.array(dtype, {}, numpy.heap.allocate(4));
@@ -327,7 +327,7 @@ TEST_CASE("ndarray: of no dimensions it has one element, with a length of zero n
 }
 
 TEST_CASE("ndarray: what cannot be an array gives nothing", "[numpy][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address array = numpy.array(numpy.descr('f', 8, 12), {5, 4}, numpy.heap.allocate(160));
     const Address dimensions = numpy.facts(array)->dimensions;
@@ -351,7 +351,7 @@ TEST_CASE("ndarray: what cannot be an array gives nothing", "[numpy][damaged]") 
 }
 
 TEST_CASE("ndarray: an object array longer than its memory ends where that ends", "[numpy][damaged]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address item = numpy.heap.none();
     const Address data = numpy.heap.map(Address(0x600000000000), 64);
@@ -362,7 +362,7 @@ TEST_CASE("ndarray: an object array longer than its memory ends where that ends"
 }
 
 TEST_CASE("dtype: names as NumPy writes them, negative sizes are none", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const auto name = [&](char kind, std::uint64_t itemsize) {
         // Before asking for the heap, since each allocation invalidates it.
@@ -386,7 +386,7 @@ TEST_CASE("dtype: names as NumPy writes them, negative sizes are none", "[numpy]
 }
 
 TEST_CASE("dtype: fields and names of a record are hidden references", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address descr = numpy.descr('V', 24, 20);
     const Address fields = numpy.heap.dict({});
@@ -426,7 +426,7 @@ Address subarray(Numpy& numpy, Address base, std::uint64_t itemsize) {
 
 TEST_CASE("dtype: objects in the fields of a record, and in those of its fields, each place once",
           "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address object = numpy.descr('O', 8, 17), number = numpy.descr('f', 8, 12);
     const Address inner = record(numpy, 16, {{"n", number, 0}, {"o", object, 8}});
@@ -445,7 +445,7 @@ TEST_CASE("dtype: objects in the fields of a record, and in those of its fields,
 }
 
 TEST_CASE("dtype: those that are fields of each other come to an end", "[numpy][damaged]") {
-    Numpy numpy(*all_layouts().back(), GENERATE(1, 2));
+    Numpy numpy(*layouts_of_3().back(), GENERATE(1, 2));
     const Address descr = record(numpy, 64, {});
     Entries entries;
     for (int i = 0; i < 5; ++i)
@@ -459,7 +459,7 @@ TEST_CASE("dtype: those that are fields of each other come to an end", "[numpy][
 }
 
 TEST_CASE("ufunc: what it reports, and the loops that it hides", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     const std::uint64_t size = GENERATE(216, 232);
     Numpy numpy(*layout, 2);
     for (const ObjectKind& kind : numpy_internal_kinds()) numpy.heap.kinds.push_back(&kind);
@@ -481,7 +481,7 @@ TEST_CASE("ufunc: what it reports, and the loops that it hides", "[numpy]") {
 }
 
 TEST_CASE("scalars: the header, and the value once more", "[numpy]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     Numpy numpy(*layout, 2);
     const Address double_scalar =
         numpy.heap.c_type("numpy.float64", {.base = numpy.generic, .basicsize = 24});

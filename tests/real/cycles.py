@@ -27,7 +27,7 @@ import cores
 import interpreters
 from run import missing_interpreters
 
-PROGRAMS = ("planted", "suite", "server", "case", "settings", "leak")
+PROGRAMS = ("planted", "suite", "server", "case", "settings", "leak", "old")
 SETTINGS = ("plain", "saveall", "disabled", "frozen", "thresholds")
 _SECONDS = 600
 _LISTED = 10
@@ -53,6 +53,8 @@ def main():
     for interpreter in found:
         for program in options.programs:
             if program == "leak" and not library:
+                continue
+            if interpreter.old != (program == "old"):
                 continue
             for setting in (SETTINGS if program == "settings" else ("",)):
                 if setting == "frozen" and interpreter.version < (3, 7):  # gc.freeze()
@@ -215,6 +217,22 @@ def check_case(asked, truth, _):
     return "%s: %s; would free %d" % (", ".join(states), cycle[0]["reason"] if cycle else "?", gone), faults
 
 
+def check_old(asked, truth, _):
+    """2.7: what has __del__, or is a generator inside a try statement, is left alone with all that it leads to."""
+    faults = []
+    cycles = asked.data("cycles")["cycles"]
+    for when in ("in_garbage", "waiting"):
+        states = {asked.data("show", hex(address), "--retained")["state"] for address in truth[when]["finalizers"]}
+        if states != {"uncollectable"}:
+            faults.append("%s: states %s" % (when, states))
+        for address in truth[when]["finalizers"]:
+            reasons = [c["reason"] for c in cycles if address in members(c)]
+            if len(reasons) != 1 or "finalizer" not in reasons[0]:
+                faults.append("%s: the reason: %s" % (when, reasons))
+    state = asked.data("gc")["interpreters"][0]
+    return "%d in gc.garbage; would free %d" % (truth["garbage_before"], state["collectable"]["count"]), faults
+
+
 def check_settings(asked, truth, setting):
     state = asked.data("gc")["interpreters"][0]
     faults = ["%s is %r and %r is said" % (key, truth["state"][key], state[key]) for key in truth["state"] if state[key] != truth["state"][key]]
@@ -255,7 +273,7 @@ def check_leak(asked, truth, _):
         data["total"]["deficit_explained"], deficits), faults
 
 
-CHECKS = {"planted": check_planted, "suite": check_work, "server": check_work, "case": check_case, "settings": check_settings, "leak": check_leak}
+CHECKS = {"planted": check_planted, "suite": check_work, "server": check_work, "case": check_case, "settings": check_settings, "leak": check_leak, "old": check_old}
 
 
 if __name__ == "__main__":

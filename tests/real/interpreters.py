@@ -2,7 +2,7 @@
 
 Three places: this machine's /usr/bin/python3.N, and its debug build python3.Nd; the trees that debootstrap makes (each a chroot with one
 Debian suite); a folder of interpreters as pyenv lays them out (NAME/bin/python3). Each is asked for its version and its NumPy. Versions
-before 3.6 are not used.
+before 3.6 are not used, but for 2.7; some programs run there too.
 """
 
 import dataclasses
@@ -12,6 +12,7 @@ import re
 import subprocess
 
 _OLDEST = (3, 6)
+_OLD = (2, 7)  # asked for by name only: most programs need 3
 _ASK = """
 import sys
 try:
@@ -19,7 +20,7 @@ try:
     numpy = numpy.__version__
 except Exception:
     numpy = "-"
-print("%d.%d.%d" % sys.version_info[:3], numpy, "t" if "t" in getattr(sys, "abiflags", "") else "")
+print("%d.%d.%d %s %s" % (sys.version_info[:3] + (numpy, "t" if "t" in getattr(sys, "abiflags", "") else "")))
 """
 
 
@@ -30,6 +31,14 @@ class Interpreter:
     version: tuple
     numpy: str      # its version, or ""
     tree: str = ""  # root of its chroot, or ""
+
+    @property
+    def old(self):
+        """2.7, for which some programs have a version of their own: plants27.py."""
+        return self.version[:2] == _OLD
+
+    def program(self, name):
+        return name + "27" if self.old else name
 
     @property
     def debug(self):
@@ -57,13 +66,13 @@ def _ask(where, path, tree=""):
     except (OSError, subprocess.SubprocessError):
         return None
     version = tuple(map(int, answer[0].split(".")))
-    if version < _OLDEST:
+    if version < _OLDEST and version[:2] != _OLD:
         return None
     return Interpreter("%s%s%s %s" % (answer[0], "".join(answer[2:]), "d" if candidate.debug else "", where), path, version, answer[1].strip("-"), tree)
 
 
 def _debian_pythons(folder):
-    return [path for path in sorted(glob.glob(folder + "/python3.*")) if re.fullmatch(r"python3\.\d+d?", os.path.basename(path))]
+    return [path for path in sorted(glob.glob(folder + "/python[23].*")) if re.fullmatch(r"python(2\.7|3\.\d+d?)", os.path.basename(path))]
 
 
 def find(trees, versions, wanted):
@@ -72,13 +81,13 @@ def find(trees, versions, wanted):
     for suite, folder in sorted(trees.items()):
         found += [_ask(suite, "/" + os.path.relpath(path, folder), folder) for path in _debian_pythons(folder + "/usr/bin")]
     if versions:
-        found += [_ask("versions", path) for path in sorted(glob.glob(versions + "/*/bin/python3"))]
+        found += [_ask("versions", path) for path in sorted(glob.glob(versions + "/*/bin/python3") + glob.glob(versions + "/*/bin/python2.7"))]
     found = [one for one in found if one]
     known = {one.path for one in found if not one.tree}
     found += [one for one in (_ask("named", path) for path in wanted if "/" in path and path not in known) if one]
     if wanted:
         found = [one for one in found if one.path in wanted or any(is_version(one, text) for text in wanted)]
-    return found
+    return [one for one in found if wanted or not one.old]
 
 
 def is_version(interpreter, text):

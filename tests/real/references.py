@@ -31,12 +31,17 @@ def main():
     work, found, kinds, failures = harness.begin(options, "references")
     print(_HEAD, flush=True)
     for interpreter in found:
-        for program in options.programs:
+        for program in programs_for(interpreter, options.programs):
             for kind in kinds:
                 problem = run_one(options, interpreter, program, kind, work)
                 if problem:
                     failures.append("%s %s %s: %s" % (interpreter.name, program, kind, problem))
     return harness.end(failures)
+
+
+def programs_for(interpreter, programs):
+    """On 2.7 zoo27.py is the zoo, and there is no workshop."""
+    return [interpreter.program(name) if name == "zoo" else name for name in programs if not interpreter.old or name in ("plain", "zoo")]
 
 
 def parse():

@@ -24,6 +24,7 @@ import interpreters
 from compare import ALLOCATED, CONTENT, FOUND_BY, REFERRER, compare, load_truth
 
 PROGRAMS = ("plain", "crash", "views", "churn", "zoo", "work")
+_FOR_2 = ("plain", "zoo27")  # instead of those, on 2.7
 _FAULTS = ("missing", "missing in closure", "type", "size", "tracked", "count", "twice", "unexplained", "recording")
 _FOR_DEBUG_BUILDS = ("plain", "crash", "zoo")  # the others are about allocators, which these builds share with the rest
 _OFFENDERS = 20
@@ -48,7 +49,10 @@ def main():
     covered = []
     print(_HEAD, flush=True)
     for interpreter in found:
-        programs = [program for program in options.programs if (interpreter.numpy or program != "views") and
+        if interpreter.old:
+            programs = [program for program in _FOR_2 if program.replace("27", "") in options.programs]
+        else:
+            programs = [program for program in options.programs if (interpreter.numpy or program != "views") and
                     (not interpreter.debug or program in _FOR_DEBUG_BUILDS)]
         good = True
         for program in programs:

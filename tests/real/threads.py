@@ -67,7 +67,7 @@ def parse():
 def run_one(options, interpreter, kind, work):
     """Prints the line of the table and what is wrong; returns what went wrong, or None."""
     try:
-        taken = cores.take(interpreter, "stacks", kind, work)
+        taken = cores.take(interpreter, interpreter.program("stacks"), kind, work)
     except (cores.NoCore, OSError) as reason:
         return str(reason)
     try:

@@ -81,7 +81,7 @@ def take_plants(interpreter, kind, folder):
         shutil.copy(path, folder)
     compile_library(folder)
     path = os.path.join(folder, "plants.json")
-    core, said = cores.take_at_rest(interpreter, ["plants.py"], kind, folder, path)
+    core, said = cores.take_at_rest(interpreter, [interpreter.program("plants") + ".py"], kind, folder, path)
     if said.strip():
         print("  " + said.strip().splitlines()[-1])
     with open(path, encoding="ascii") as file:

@@ -53,7 +53,7 @@ Address decimal(PythonHeapBuilder& heap, std::uint8_t flags, std::int64_t expone
 }  // namespace
 
 TEST_CASE("a date is read from its four bytes, in every version", "[values]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const auto date = [&](std::array<std::uint8_t, 4> bytes) {
         return described(heap, moment(heap, "datetime.date", 32, bytes));
@@ -154,7 +154,7 @@ TEST_CASE("containers show their first items; a list in itself ends", "[values]"
 }
 
 TEST_CASE("an instance shows the attributes that tell it from others", "[values]") {
-    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Shop", {.module = "app", .slots = {"rest", "name", "id"}});
     const Address shop = heap.object(type);

@@ -6,7 +6,8 @@
 //
 // Up to 3.7 (objimpl.h) the header has a third word, gc_refs, and the links are plain at all times. An object in
 // no list may have any links; gc_refs, whose lowest bit is a flag, then is -2. (-3: in a list; from 0 on: how many
-// references remain, while the collector looks for garbage.)
+// references remain, while the collector looks for garbage.) In 2.7, where no finalizer runs in garbage, it has no
+// flag.
 //
 // While the collector looks for garbage (update_refs to move_unreachable), the back link of what it examines
 // holds the number of remaining references instead, above the flag `collector_counts`. The forward links are
@@ -26,15 +27,21 @@ inline constexpr std::int8_t frozen_generation = 3;   // what gc.freeze() put as
 
 /// Whether a header says that its object is in a list. `word` reads one word of the header.
 template <class Word>
-bool header_is_tracked(const gc_head_layout& header, Word&& word) {
+bool header_is_tracked(const Layout& layout, Word&& word) {
     constexpr std::int64_t untracked = -2;  // _PyGC_REFS_UNTRACKED
-    if (header.refs.present()) return static_cast<std::int64_t>(word(*header.refs)) >> 1 != untracked;
+    const gc_head_layout& header = layout.gc_head;
+    if (header.refs.present()) {
+        const int flags = is_python_2(layout.version) ? 0 : 1;
+        return static_cast<std::int64_t>(word(*header.refs)) >> flags != untracked;
+    }
     return word(*header.next) != 0;
 }
 
 /// Whether the finalizer of a tracked object has run.
 template <class Word>
-bool header_is_finalized(const gc_head_layout& header, Word&& word) {
+bool header_is_finalized(const Layout& layout, Word&& word) {
+    const gc_head_layout& header = layout.gc_head;
+    if (is_python_2(layout.version)) return false;
     return (word(header.refs.present() ? *header.refs : *header.prev) & collector_finalized) != 0;
 }
 

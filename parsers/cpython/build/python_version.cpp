@@ -33,6 +33,7 @@ constexpr int first_minor = 6, last_minor = 15;
 }  // namespace
 
 bool is_supported(const PythonVersion& version) {
+    if (version.major == 2) return version.minor == 7;
     return version.major == 3 && version.minor >= first_minor && version.minor <= last_minor;
 }
 

@@ -21,7 +21,7 @@ struct PythonVersion {
 bool is_supported(const PythonVersion& version);
 /// Whether it is a CPython 3 that came after those: then the newest tables are worth a try.
 bool is_newer_than_supported(const PythonVersion& version);
-inline constexpr const char* supported_versions = "3.6 to 3.15";
+inline constexpr const char* supported_versions = "2.7 and 3.6 to 3.15";
 
 /// The version and kind of build that a Layout describes.
 struct LayoutVersion {
@@ -30,15 +30,23 @@ struct LayoutVersion {
     constexpr bool operator==(const LayoutVersion&) const = default;
 };
 
-/// The minor versions of CPython 3 that have something. What only some builds of a version have is never
-/// required.
+/// In a range of minor versions: 2.7, which came before all of CPython 3.
+inline constexpr int before_3 = -1;
+
+constexpr bool is_python_2(const LayoutVersion& version) { return version.major == 2; }
+
+/// The minor versions of CPython 3 that have something, and `before_3`. What only some builds of a version have is
+/// never required. (What 2.7 requires, its table tells: layout_check.cpp.)
 struct LayoutVersions {
-    int first = 0, last = 99;
+    int first = before_3, last = 99;
     bool every_build = true;
     constexpr bool contain(const LayoutVersion& version) const {
-        return version.minor >= first && version.minor <= last;
+        const int minor = is_python_2(version) ? before_3 : version.minor;
+        return minor >= first && minor <= last;
     }
-    constexpr bool require(const LayoutVersion& version) const { return every_build && contain(version); }
+    constexpr bool require(const LayoutVersion& version) const {
+        return every_build && !is_python_2(version) && contain(version);
+    }
 };
 
 constexpr LayoutVersions since(int minor) { return {.first = minor}; }
@@ -49,7 +57,9 @@ constexpr LayoutVersions within(int first, int last) { return {first, last}; }
 /// it is not supported.
 std::vector<LayoutVersion> layouts_to_try(const PythonVersion& version, bool free_threaded);
 
-/// Whether it is 3.`minor`.
-constexpr bool is_minor(const LayoutVersion& version, int minor) { return version.minor == minor; }
+/// Whether it is 3.`minor`, or 2.7 if that is `before_3`.
+constexpr bool is_minor(const LayoutVersion& version, int minor) {
+    return (is_python_2(version) ? before_3 : version.minor) == minor;
+}
 
 }  // namespace heapsift

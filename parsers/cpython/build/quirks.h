@@ -37,7 +37,36 @@ inline bool json_flags_are_objects(const Layout& layout) { return until(6).conta
 
 /// Whether `property` keeps the tuple in which it passes its argument, with what was last in it: a reference that
 /// is not counted, and may lead to what is gone (descrobject.c, property_descr_get).
-inline bool property_keeps_arguments(const Layout& layout) { return until(7).contain(layout.version); }
+inline bool property_keeps_arguments(const Layout& layout) { return within(0, 7).contain(layout.version); }
+
+/// What precedes the quotes of a literal: in 2.7 a plain one is of bytes.
+inline std::string_view bytes_prefix(const Layout& layout) { return is_python_2(layout.version) ? "" : "b"; }
+inline std::string_view text_prefix(const Layout& layout) { return is_python_2(layout.version) ? "u" : ""; }
+
+/// Where the key is in a slot of a set's table, of 16 bytes; the hash is the other word (setobject.h).
+inline std::uint64_t key_in_set_slot(const Layout& layout) { return is_python_2(layout.version) ? 8 : 0; }
+
+/// In 2.7 a class statement need not make a type: classes without a base are objects of a type of their own,
+/// `classobj`, and all their instances are of the type `instance` (classobject.h).
+inline bool has_old_classes(const Layout& layout) { return layout.old_instance.in_class.present(); }
+
+/// int and float come from blocks of a thousand bytes, of which each is a list of its own in 2.7 (intobject.c,
+/// PyIntBlock; floatobject.c).
+inline bool numbers_have_blocks(const Layout& layout) { return is_python_2(layout.version); }
+
+/// The characters of a text are in a block of their own (unicodeobject.h).
+inline bool texts_have_blocks(const Layout& layout) { return layout.unicode.str.present(); }
+
+/// The module of what is there without an import.
+inline const char* builtins_name(const Layout& layout) {
+    return is_python_2(layout.version) ? "__builtin__" : "builtins";
+}
+
+/// Whether the version of a type is the last of its fields: tp_finalize was added in 3.4.
+inline bool ends_with_version(const Layout& layout) { return is_python_2(layout.version); }
+
+/// `type` says what size a type object has since 3.3; before, object.__sizeof__ does.
+inline bool type_has_own_size(const Layout& layout) { return !is_python_2(layout.version); }
 
 /// The attribute `mapping` of dict views was added in 3.10.
 inline bool dict_view_has_mapping(const Layout& layout) { return since(10).contain(layout.version); }
@@ -46,6 +75,9 @@ inline bool dict_view_has_mapping(const Layout& layout) { return since(10).conta
 inline std::uint64_t least_digits_counted(const Layout& layout) {
     return since(11).contain(layout.version) ? 1 : 0;
 }
+
+/// 2.7: sys.getsizeof of a long counts what a subclass adds.
+inline bool long_counts_its_class(const Layout& layout) { return is_python_2(layout.version); }
 
 /// Item types of the array module, in the order of its table; 'w' was added in 3.13.
 inline std::string_view array_typecodes(const Layout& layout) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the interpreter keeps what is not of one object: since 3.7 in one struct, _PyRuntime; in 3.6 in static
+// Where the interpreter keeps what is not of one object: since 3.7 in one struct, _PyRuntime; in 2.7 and 3.6 in static
 // variables of its modules (pystate.c, gcmodule.c, ceval.c). The collector's state is part of each interpreter
 // since 3.9; before, all interpreters share one.
 

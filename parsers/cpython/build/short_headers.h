@@ -3,12 +3,13 @@
 // Two forms of the collector's header up to 3.7. It is a union, as wide as three words; releases from 3.7.4 on, and
 // 3.6 with the patches of some builds, align it to 16 bytes (long double), and so does pymalloc. Before (objimpl.h:
 // double), both have 8: the header is 24 bytes, and what contains headers is shorter. The core tells which it is.
+// (2.7 has 32 bytes on every machine with a long double of 16.)
 
 #include "parsers/cpython/layout.h"
 
 namespace heapsift {
 
-inline bool may_have_short_headers(const LayoutVersion& version) { return until(7).contain(version); }
+inline bool may_have_short_headers(const LayoutVersion& version) { return within(0, 7).contain(version); }
 
 /// Turns the layout of a build with headers of 32 bytes into that of one with 24.
 inline void shorten_headers(Layout& layout) {

@@ -189,6 +189,8 @@ constexpr Layout cpython_3_10 = {
         .f_stackdepth = 80,
         .f_lasti = 96,
         .f_state = 108,
+        .f_iblock = 104,
+        .f_blockstack = 112,
         .f_localsplus = 352,
     },
     .generator = {

@@ -145,6 +145,8 @@ constexpr Layout cpython_3_6 = {
         .f_exc_type = 88,
         .f_exc_value = 96,
         .f_exc_traceback = 104,
+        .f_iblock = 128,
+        .f_blockstack = 136,
         .f_localsplus = 376,
     },
     .generator = {.size = 64, .gi_code = 32, .gi_frame = 16, .gi_name = 48, .gi_qualname = 56},

@@ -170,6 +170,8 @@ constexpr Layout cpython_3_9 = {
         .f_stacktop = 72,
         .f_lasti = 104,
         .f_executing = 116,
+        .f_iblock = 112,
+        .f_blockstack = 120,
         .f_localsplus = 360,
     },
     .generator = {

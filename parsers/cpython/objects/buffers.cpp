@@ -13,9 +13,11 @@ namespace {
 void memoryview_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     visit.named(object.pointer(l.memoryview.mbuf), ".<managed buffer>");
+    visit.named(object.pointer(l.memoryview.base),
+                ".<base>");  // 2.7, where it owns the object of its view too
+    const auto kind = l.memoryview.base.present() ? ReferenceKind::strong : ReferenceKind::weak;
     if (l.memoryview.view.present() && l.buffer.obj.present())
-        visit.named(object.heap().pointer(object.at(*l.memoryview.view + *l.buffer.obj)), ".obj",
-                    ReferenceKind::weak);
+        visit.named(object.heap().pointer(object.at(*l.memoryview.view + *l.buffer.obj)), ".obj", kind);
 }
 
 void managed_buffer_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -32,7 +34,9 @@ std::uint64_t array_module_bytes(const ObjectReader& object) {
     return object.integer<std::uint64_t>(object.layout().array.allocated) * array_items(object).size;
 }
 
-std::uint64_t array_size(const ObjectReader& object) { return object.type().basicsize + array_module_bytes(object); }
+std::uint64_t array_size(const ObjectReader& object) {
+    return object.type().basicsize + array_module_bytes(object);
+}
 
 void array_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const Address items = object.pointer(object.layout().array.ob_item);

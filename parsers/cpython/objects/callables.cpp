@@ -11,18 +11,22 @@ namespace {
 
 constexpr std::int32_t meth_method = 0x200;  // METH_METHOD: the function's defining class is kept as well
 
-std::string callable_text(const PythonHeap& heap, Address str) { return heap.unicode_text(str, 200).value_or("?"); }
+std::string callable_text(const PythonHeap& heap, Address str) {
+    return heap.unicode_text(str, 200).value_or("?");
+}
 
 void method_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(object.layout().method.im_func), ".__func__");
     visit.named(object.pointer(object.layout().method.im_self), ".__self__");
+    visit.named(object.pointer(object.layout().method.im_class), ".im_class");
 }
 
 ShortValue method_describe(const ObjectReader& object, std::size_t) {
     const Address function = object.pointer(object.layout().method.im_func);
     const auto& heap = object.heap();
-    const auto name =
-        heap.unicode_text(heap.pointer(function + *object.layout().function.func_qualname), 200);
+    const auto& fields = object.layout().function;
+    const LayoutOffset called = fields.func_qualname.present() ? fields.func_qualname : fields.func_name;
+    const auto name = heap.unicode_text(heap.pointer(function + *called), 200);
     return {ShortValue::Kind::name, "<bound method " + name.value_or("?") + ">", 0};
 }
 

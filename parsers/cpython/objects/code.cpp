@@ -41,7 +41,9 @@ ShortValue function_describe(const ObjectReader& object, std::size_t) {
     const auto& l = object.layout().function;
     const auto module = object.heap().unicode_text(object.pointer(l.func_module), 200);
     return {ShortValue::Kind::name,
-            fmt::format("<function {}{}>", module ? *module + "." : "", text_of(object, l.func_qualname)), 0};
+            fmt::format("<function {}{}>", module ? *module + "." : "",
+                        text_of(object, l.func_qualname.present() ? l.func_qualname : l.func_name)),
+            0};
 }
 
 /// _PyObject_VAR_SIZE rounds up to words.

@@ -1,4 +1,4 @@
-// collections.deque: a doubly linked list of blocks of 64 items; spare blocks are kept for reuse.
+// collections.deque: a doubly linked list of blocks of 64 items (2.7: 62); spare blocks are kept for reuse.
 // (_collectionsmodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
@@ -14,7 +14,9 @@ namespace {
 std::uint64_t block_items(const Layout& l) { return (*l.deque_block.rightlink - *l.deque_block.data) / 8; }
 
 std::uint64_t length(const ObjectReader& object) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
+    const LayoutOffset len = object.layout().deque.len;  // 2.7
+    const std::int64_t count = len.present() ? object.integer<std::int64_t>(len) : object.var_size();
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0));
 }
 
 std::uint64_t block_count(const ObjectReader& object) {

@@ -15,6 +15,7 @@ void exception_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().exception;
     visit.named(object.pointer(l.dict), ".__dict__");
     visit.named(object.pointer(l.args), ".args");
+    visit.named(object.pointer(l.message), ".message");
     visit.named(object.pointer(l.notes), ".__notes__");
     visit.named(object.pointer(l.traceback), ".__traceback__");
     visit.named(object.pointer(l.context), ".__context__");

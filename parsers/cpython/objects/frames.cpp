@@ -161,10 +161,11 @@ bool owns_data(const ObjectReader& object) {
 }
 
 /// Up to 3.10: whether the frame's function is running, or in a call. (3.9: no top of the stack; 3.10: its
-/// state is FRAME_EXECUTING, 0.)
+/// state is FRAME_EXECUTING, 0. In 2.7 its thread tells.)
 bool runs(const ObjectReader& object) {
     const auto& l = object.layout().frame;
     if (l.f_state.present()) return object.integer<std::int8_t>(l.f_state) == 0;
+    if (!l.f_executing.present()) return object.heap().is_running_frame(object.address());  // 2.7
     return l.f_stacktop.present() && object.pointer(l.f_stacktop).is_null() &&
            object.integer<std::int8_t>(l.f_executing) != 0;
 }
@@ -316,8 +317,11 @@ void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
 }
 
 ShortValue generator_describe(const ObjectReader& object, std::size_t) {
-    const auto name = object.heap().unicode_text(object.pointer(object.layout().generator.gi_qualname), 200);
-    return {ShortValue::Kind::name, fmt::format("<{} {}>", object.type().name, name.value_or("?")), 0};
+    const LayoutOffset qualname = object.layout().generator.gi_qualname;
+    const std::string name = qualname.present()
+                                 ? object.heap().unicode_text(object.pointer(qualname), 200).value_or("?")
+                                 : function_name(object, generator_code(object));
+    return {ShortValue::Kind::name, fmt::format("<{} {}>", object.type().name, name), 0};
 }
 
 constexpr const char* frame_names[] = {"frame"};

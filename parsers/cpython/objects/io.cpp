@@ -12,8 +12,15 @@ namespace heapsift {
 
 namespace {
 
+/// 2.7: what was written is in a plain block, of this size; else 0.
+std::uint64_t plain_room(const ObjectReader& object) {
+    if (object.pointer(object.layout().bytes_io.buf).is_null()) return 0;
+    return std::min(object.integer<std::uint64_t>(object.layout().bytes_io.buf_size), std::uint64_t{1} << 48);
+}
+
 std::uint64_t bytes_io_size(const ObjectReader& object) {
     std::uint64_t size = object.type().basicsize;
+    if (object.layout().bytes_io.buf_size.present()) return size + plain_room(object);
     const Address buffer = object.pointer(object.layout().bytes_io.buf);
     // Counted only if nobody else shares the bytes object (_io/bytesio.c, bytesio_sizeof).
     if (!buffer.is_null() && count_of(object.heap(), buffer) == 1)
@@ -24,7 +31,13 @@ std::uint64_t bytes_io_size(const ObjectReader& object) {
 
 void bytes_io_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(object.layout().bytes_io.dict), ".__dict__");
+    if (object.layout().bytes_io.buf_size.present()) return;
     visit.named(object.pointer(object.layout().bytes_io.buf), ".<buffer>", reported_since(object, 12));
+}
+
+void bytes_io_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const std::uint64_t room = object.layout().bytes_io.buf_size.present() ? plain_room(object) : 0;
+    if (room > 0) visit.visit(object.pointer(object.layout().bytes_io.buf), room, false);
 }
 
 std::uint64_t buffered_size(const ObjectReader& object) {
@@ -100,8 +113,10 @@ const ObjectKind kinds_of_io[] = {
     {.name = "BytesIO",
      .type_names = bytes_io_names,
      .size = bytes_io_size,
+     .visit_buffers = bytes_io_buffers,
      .visit_references = bytes_io_references,
-     .struct_size = struct_size<&Layout::bytes_io>},
+     .struct_size = struct_size<&Layout::bytes_io>,
+     .size_counts_others = true},
     {.name = "buffered file",
      .type_names = buffered_names,
      .size = buffered_size,

@@ -11,9 +11,12 @@ std::span<const ObjectKind* const> cpython_kinds() {
     static const ObjectKind* const single[] = {
         &int_kind,
         &bool_kind,
+        &old_int_kind,
+        &old_bool_kind,
         &float_kind,
         &complex_kind,
         &str_kind,
+        &old_unicode_kind,
         &bytes_kind,
         &bytearray_kind,
         &list_kind,
@@ -51,7 +54,7 @@ std::span<const ObjectKind* const> cpython_kinds() {
              {simple_kinds(), iterator_kinds(), exception_kinds(), functools_kinds(), itertools_kinds(),
               contextvars_kinds(), typing_kinds(), io_kinds(), thread_kinds(), asyncio_kinds(),
               text_module_kinds(), datetime_kinds(), xml_kinds(), pickle_kinds(), ctypes_kinds(),
-              database_kinds(), system_module_kinds()})
+              database_kinds(), system_module_kinds(), old_kinds()})
             for (const ObjectKind& kind : family) all.push_back(&kind);
         return all;
     }();

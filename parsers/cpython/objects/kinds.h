@@ -6,8 +6,8 @@
 
 namespace heapsift {
 
-extern const ObjectKind int_kind, float_kind, complex_kind, bool_kind;
-extern const ObjectKind str_kind, bytes_kind, bytearray_kind;
+extern const ObjectKind int_kind, float_kind, complex_kind, bool_kind, old_int_kind, old_bool_kind;
+extern const ObjectKind str_kind, bytes_kind, bytearray_kind, old_unicode_kind;
 extern const ObjectKind list_kind, tuple_kind;
 extern const ObjectKind dict_kind, defaultdict_kind, ordered_dict_kind;
 extern const ObjectKind set_kind;
@@ -40,6 +40,8 @@ std::span<const ObjectKind> functools_kinds();
 std::span<const ObjectKind> itertools_kinds();
 std::span<const ObjectKind> contextvars_kinds();
 std::span<const ObjectKind> typing_kinds();
+/// Those that only 2.7 has.
+std::span<const ObjectKind> old_kinds();
 
 /// All of them.
 std::span<const ObjectKind* const> cpython_kinds();

@@ -1,7 +1,7 @@
 // dict, defaultdict, OrderedDict: a keys object (shared between the instances of a class, or the dict's own),
 // and for a split table an array of values. No traverse reports string keys, so these references are hidden;
 // the dict owns them only if the keys are its own. Values inside an instance may be reported by that
-// (instance.cpp). The table of interned strings counts neither its keys nor its values. OrderedDict keeps its
+// (instance.cpp). In 2.7 there is a table of hashes, keys and values, and traverse reports both. The table of interned strings counts neither its keys nor its values. OrderedDict keeps its
 // order in nodes beside the table. (dictobject.c, odictobject.c, _collectionsmodule.c)
 
 #include "parsers/cpython/build/quirks.h"
@@ -30,7 +30,7 @@ std::uint64_t dict_size(const ObjectReader& object) {
 void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto& facts = object.dict();
     if (!facts) return;
-    if (owns_keys(*facts)) visit.visit(facts->keys, facts->keys_size, false);
+    if (owns_keys(*facts) && facts->keys_size > 0) visit.visit(facts->keys, facts->keys_size, false);
     if (facts->values.is_null() || facts->values_embedded) return;
     const Layout& l = object.layout();
     if (l.dict_values.embedded.present()) {
@@ -47,10 +47,23 @@ void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
 /// Whether the table can be read, has room for what is in it, and no more entries are in use than were ever
 /// made. (Null while a dict is being made.)
 bool dict_reads(const ObjectReader& object) {
-    if (object.pointer(object.layout().dict.ma_keys).is_null()) return true;
+    const auto& l = object.layout().dict;
+    if (object.pointer(l.ma_keys.present() ? l.ma_keys : l.ma_table).is_null()) return true;
     const auto& facts = object.dict();
     return facts && facts->used <= facts->entry_count &&
            (facts->keys_refcount > 0 || is_immortal_table_count(object.layout(), facts->keys_refcount));
+}
+
+/// 2.7: an entry that was deleted counts the dummy, a str, in the place of its key, and nothing reports that.
+void visit_deleted_entries(const ObjectReader& object, const DictFacts& facts, ReferenceVisitor& visit) {
+    if (!object.layout().dict.ma_table.present()) return;
+    const AddressSpace::Window entries(object.heap().memory(), facts.entries,
+                                       facts.entry_count * facts.entry_size);
+    for (std::uint64_t i = 0; i < facts.entry_count; ++i) {
+        const std::uint64_t at = i * facts.entry_size;
+        if (entries.pointer(at + 16).is_null())
+            visit.named(entries.pointer(at + 8), ".<deleted>", ReferenceKind::hidden);
+    }
 }
 
 void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -59,13 +72,14 @@ void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const bool keys_are_ours = owns_keys(*facts);
     const bool counted = !object.heap().is_interned_table(object.address());
     const bool in_instance = facts->values_embedded && !object.heap().runtime().instance_reports_dict;
-    const auto value_kind = !counted      ? (reports_interned_strings(object.layout()) ? ReferenceKind::reported
-                                                                                       : ReferenceKind::weak)
-                            : in_instance ? ReferenceKind::hidden
-                                          : ReferenceKind::strong;
+    const auto value_kind =
+        !counted ? (reports_interned_strings(object.layout()) ? ReferenceKind::reported : ReferenceKind::weak)
+        : in_instance ? ReferenceKind::hidden
+                      : ReferenceKind::strong;
     const auto key_kind = !counted              ? ReferenceKind::weak
                           : facts->unicode_keys ? ReferenceKind::hidden
                                                 : ReferenceKind::strong;
+    visit_deleted_entries(object, *facts, visit);
     object.heap().visit_dict(*facts, [&](Address key, Address value) {
         // A general table reports its keys. A table of str does not, but holds them too.
         if (keys_are_ours) visit.visit(key, key_kind, {ReferenceName::Form::key, "", 0, key});

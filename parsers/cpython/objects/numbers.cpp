@@ -2,7 +2,7 @@
 //
 // Since 3.12 (longobject.h) lv_tag holds the number of digits, above three flag bits; before, ob_size holds
 // it, with the sign. Digits have 30 bits. A result can be shorter than what was allocated for it, so a block
-// may be larger than its int.
+// may be larger than its int. In 2.7 that is a long; its int and bool have a C long (intobject.h).
 
 #include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/float_text.h"
@@ -33,6 +33,7 @@ Digits digits(const ObjectReader& object) {
 }
 
 std::uint64_t int_size(const ObjectReader& object) {
+    if (long_counts_its_class(object.layout())) return basic_size(object);
     const std::uint64_t count = std::min(digits(object).count, std::uint64_t{1} << 40);
     return *object.layout().long_.ob_digit + 4 * std::max(count, least_digits_counted(object.layout()));
 }
@@ -87,6 +88,7 @@ ShortValue int_describe(const ObjectReader& object, std::size_t limit) {
     ShortValue value;
     value.kind = ShortValue::Kind::literal;
     value.text = int_text(object, value.length, value.cut);
+    if (long_counts_its_class(object.layout()) && !value.cut) value.text += 'L';  // 2.7
     if (value.text.size() > limit) {
         value.text = value.text.substr(0, limit) + "…";
         value.cut = true;
@@ -97,6 +99,17 @@ ShortValue int_describe(const ObjectReader& object, std::size_t limit) {
 ShortValue bool_describe(const ObjectReader& object, std::size_t) {
     return {
         .kind = ShortValue::Kind::name, .text = digits(object).count ? "True" : "False", .constant = true};
+}
+
+ShortValue old_int_describe(const ObjectReader& object, std::size_t) {
+    std::string text = fmt::format("{}", object.heap().c_long(object.address()).value_or(0));
+    const std::size_t length = text.size();
+    return {ShortValue::Kind::literal, std::move(text), length};
+}
+
+ShortValue old_bool_describe(const ObjectReader& object, std::size_t) {
+    const bool value = object.heap().c_long(object.address()).value_or(0) != 0;
+    return {.kind = ShortValue::Kind::name, .text = value ? "True" : "False", .constant = true};
 }
 
 ShortValue float_describe(const ObjectReader& object, std::size_t) {
@@ -126,6 +139,8 @@ ShortValue complex_describe(const ObjectReader& object, std::size_t) {
 
 constexpr const char* int_names[] = {"int"};
 constexpr const char* bool_names[] = {"bool"};
+constexpr const char* old_int_names[] = {"int of 2.7"};
+constexpr const char* old_bool_names[] = {"bool of 2.7"};
 constexpr const char* float_names[] = {"float"};
 constexpr const char* complex_names[] = {"complex"};
 
@@ -143,6 +158,9 @@ const ObjectKind bool_kind = {.name = "bool",
                               .body_size = int_body,
                               .describe = bool_describe,
                               .plausible = int_plausible};
+const ObjectKind old_int_kind = {.name = "C long", .type_names = old_int_names, .describe = old_int_describe};
+const ObjectKind old_bool_kind = {
+    .name = "bool of a C long", .type_names = old_bool_names, .describe = old_bool_describe};
 const ObjectKind float_kind = {.name = "float", .type_names = float_names, .describe = float_describe};
 const ObjectKind complex_kind = {
     .name = "complex", .type_names = complex_names, .describe = complex_describe};

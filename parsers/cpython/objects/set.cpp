@@ -1,6 +1,7 @@
-// set, frozenset: a table of {key, hash}, which is inside the object up to eight slots. A deleted slot holds
+// set, frozenset: a table of {key, hash} (2.7: {hash, key}), which is inside the object up to eight slots. A deleted slot holds
 // a dummy object. (setobject.h)
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/kinds.h"
 
 #include <fmt/format.h>
@@ -31,14 +32,28 @@ void set_buffers(const ObjectReader& object, BufferVisitor& visit) {
         visit.visit(object.pointer(object.layout().set.table), slots(object) * slot_size, false);
 }
 
+/// What is in a deleted slot: since 3.3 with the hash -1, which no object has. 2.7 leaves the hash of what was deleted,
+/// and its dummy is a str whose own hash is another, or was never asked for.
+bool is_dummy(const ObjectReader& object, Address key, std::int64_t hash) {
+    const PythonHeap& heap = object.heap();
+    if (!heap.layout().bytes.ob_sstate.present()) return hash == -1;
+    return heap.types().is(heap.type_of(key), KnownType::bytes) && heap.unicode_equals(key, "<dummy key>") &&
+           heap.integer<std::int64_t>(key + *heap.layout().var_object.size) != hash;
+}
+
 void set_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const std::uint64_t key_at = key_in_set_slot(object.layout()), hash_at = slot_size / 2 - key_at;
     const Address table = object.pointer(object.layout().set.table);
     const std::uint64_t count =
         object.readable_items(table, static_cast<std::int64_t>(slots(object) * 2)) / 2;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const Address key = object.heap().pointer(table + i * slot_size);
-        // A dummy has the hash -1, which no object has.
-        if (!key.is_null() && object.heap().integer<std::int64_t>(table + i * slot_size + 8) != -1)
+        const Address slot = table + i * slot_size;
+        const Address key = object.heap().pointer(slot + key_at);
+        if (key.is_null()) continue;
+        if (is_dummy(object, key, object.heap().integer<std::int64_t>(slot + hash_at)))
+            // 2.7 counts it, as dicts do.
+            visit.named(key_at > 0 ? key : Address(), ".<deleted>", ReferenceKind::hidden);
+        else
             visit.visit(key, ReferenceKind::strong, {ReferenceName::Form::key, "", 0, key});
     }
 }

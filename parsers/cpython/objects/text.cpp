@@ -1,6 +1,7 @@
 // str, bytes, bytearray: characters in the object or in a separate buffer. (unicodeobject.h, bytesobject.h,
-// bytearrayobject.h)
+// bytearrayobject.h) The str of 2.7 is read as bytes, its unicode as a str.
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/quoted_text.h"
@@ -48,7 +49,8 @@ void str_buffers(const ObjectReader& object, BufferVisitor& visit) {
 /// Whether it is a str that is still being written, such as io.StringIO's: its room was made, it has one
 /// owner, nobody asked for its hash, and after what was written there may be anything.
 bool is_being_written(const ObjectReader& object, std::byte first) {
-    return count_of(object.heap(), object.address()) == 1 && object.integer<std::int64_t>(object.layout().ascii.hash) == -1 &&
+    return count_of(object.heap(), object.address()) == 1 &&
+           object.integer<std::int64_t>(object.layout().ascii.hash) == -1 &&
            std::to_integer<unsigned>(first) < 0x80 && first != std::byte{0};
 }
 
@@ -77,14 +79,16 @@ ShortValue str_describe(const ObjectReader& object, std::size_t limit) {
     if (!facts || !text) return {};
     const bool cut = facts->length > limit;
     return {.kind = ShortValue::Kind::literal,
-            .text = quoted_text(*text, cut, ""),
+            .text = quoted_text(*text, cut, text_prefix(object.layout())),
             .length = facts->length,
             .cut = cut};
 }
 
-std::string bytes_text(const AddressSpace& memory, Address data, std::uint64_t length, std::size_t limit) {
+std::string bytes_text(const ObjectReader& object, Address data, std::uint64_t length, std::size_t limit) {
+    const AddressSpace& memory = object.heap().memory();
+    const std::string prefix(bytes_prefix(object.layout()));
     std::string raw(static_cast<std::size_t>(std::min<std::uint64_t>(length, limit)), '\0');
-    if (!raw.empty() && !memory.read_bytes(data, raw.data(), raw.size())) return "b'?'";
+    if (!raw.empty() && !memory.read_bytes(data, raw.data(), raw.size())) return prefix + "'?'";
     const char quote = raw.find('\'') != std::string::npos && raw.find('"') == std::string::npos ? '"' : '\'';
     std::string escaped;
     for (const char c : raw) {
@@ -103,7 +107,14 @@ std::string bytes_text(const AddressSpace& memory, Address data, std::uint64_t l
         else
             escaped += c;
     }
-    return std::string("b") + quote + escaped + (length > limit ? "…" : "") + quote;
+    return prefix + quote + escaped + (length > limit ? "…" : "") + quote;
+}
+
+/// Asked only in 2.7, where str has a __sizeof__, which leaves out what a subclass adds.
+std::uint64_t bytes_size(const ObjectReader& object) {
+    constexpr std::int64_t longest = std::int64_t{1} << 56;
+    return *object.layout().bytes.ob_sval + 1 +
+           static_cast<std::uint64_t>(std::clamp<std::int64_t>(object.var_size(), 0, longest));
 }
 
 bool bytes_plausible(const ObjectReader& object) {
@@ -117,8 +128,8 @@ bool bytes_plausible(const ObjectReader& object) {
 ShortValue bytes_describe(const ObjectReader& object, std::size_t limit) {
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
     return {ShortValue::Kind::literal,
-            bytes_text(object.heap().memory(), object.at(*object.layout().bytes.ob_sval), length, limit),
-            length, length > limit};
+            bytes_text(object, object.at(*object.layout().bytes.ob_sval), length, limit), length,
+            length > limit};
 }
 
 /// Since 3.15 the bytes are those of a bytes object, which nobody else has.
@@ -150,13 +161,19 @@ bool bytearray_reads(const ObjectReader& object) {
 
 ShortValue bytearray_describe(const ObjectReader& object, std::size_t limit) {
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
-    const Address start = object.pointer(object.layout().bytearray.ob_start);
-    return {ShortValue::Kind::literal,
-            "bytearray(" + bytes_text(object.heap().memory(), start, length, limit) + ")", length,
+    const auto& l = object.layout().bytearray;
+    const Address start = object.pointer(l.ob_start.present() ? l.ob_start : l.ob_bytes);
+    return {ShortValue::Kind::literal, "bytearray(" + bytes_text(object, start, length, limit) + ")", length,
             length > limit};
 }
 
+/// What encode() returned is kept (unicodeobject.c of 2.7, _PyUnicode_AsDefaultEncodedString).
+void old_unicode_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit.named(object.pointer(object.layout().unicode.defenc), ".<encoded>", ReferenceKind::hidden);
+}
+
 constexpr const char* str_names[] = {"str"};
+constexpr const char* old_unicode_names[] = {"unicode of 2.7"};
 constexpr const char* bytes_names[] = {"bytes"};
 constexpr const char* bytearray_names[] = {"bytearray"};
 
@@ -169,8 +186,20 @@ const ObjectKind str_kind = {.name = "str",
                              .visit_buffers = str_buffers,
                              .describe = str_describe,
                              .plausible = str_plausible};
-const ObjectKind bytes_kind = {
-    .name = "bytes", .type_names = bytes_names, .describe = bytes_describe, .plausible = bytes_plausible};
+const ObjectKind old_unicode_kind = {.name = "unicode",
+                                     .type_names = old_unicode_names,
+                                     .size = str_size,
+                                     .body_size = str_body,
+                                     .visit_buffers = str_buffers,
+                                     .visit_references = old_unicode_references,
+                                     .describe = str_describe,
+                                     .plausible = str_plausible};
+const ObjectKind bytes_kind = {.name = "bytes",
+                               .type_names = bytes_names,
+                               .size = bytes_size,
+                               .body_size = basic_size,
+                               .describe = bytes_describe,
+                               .plausible = bytes_plausible};
 const ObjectKind bytearray_kind = {.name = "bytearray",
                                    .type_names = bytearray_names,
                                    .size = bytearray_size,

@@ -110,6 +110,7 @@ constexpr VersionedField<match_layout> match_fields[] = {{&match_layout::string,
                                                          {&match_layout::regs, ".regs", 10},
                                                          {&match_layout::pattern, ".re", 10}};
 constexpr VersionedField<json_scanner_layout> json_scanner_fields[] = {
+    {&json_scanner_layout::encoding, ".encoding"},
     {&json_scanner_layout::object_hook, ".object_hook"},
     {&json_scanner_layout::object_pairs_hook, ".object_pairs_hook"},
     {&json_scanner_layout::array_hook, ".array_hook"},

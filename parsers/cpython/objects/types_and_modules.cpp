@@ -2,6 +2,7 @@
 // keys that its instances share. Members of __slots__ follow the type, and sys.getsizeof does not count them.
 // (typeobject.c, moduleobject.c)
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/type_flags.h"
 
@@ -17,6 +18,7 @@ bool is_heap_type(const ObjectReader& object) {
 
 std::uint64_t type_size(const ObjectReader& object) {
     const Layout& l = object.layout();
+    if (!type_has_own_size(l)) return basic_size(object);
     if (!is_heap_type(object)) return *l.type.size;
     const Address keys = object.pointer(l.heap_type.ht_cached_keys);
     const auto facts = keys.is_null() ? std::nullopt : object.heap().dict_keys(keys);

@@ -16,7 +16,7 @@ template <class Struct>
 struct VersionedField {
     LayoutOffset Struct::*field;
     FieldName name;
-    int reported_since = 0;
+    int reported_since = before_3;
 };
 
 /// The kind that a reference has in this version if traverse has reported it since 3.`minor`.

@@ -22,9 +22,14 @@ ElementExtra element_extra(const ObjectReader& object) {
     ElementExtra extra;
     extra.start = object.pointer(object.layout().element.extra);
     if (extra.start.is_null()) return extra;
-    extra.length = std::min(object.heap().integer<std::uint64_t>(extra.start + *l.length), largest_xml_count);
+    // In 2.7 these are ints.
+    const auto count = [&](LayoutOffset field) {
+        const auto word = object.heap().integer<std::uint64_t>(extra.start + *field);
+        return std::min(*l.allocated - *l.length < 8 ? word & 0xffffffff : word, largest_xml_count);
+    };
+    extra.length = count(l.length);
     if (object.heap().pointer(extra.start + *l.children) != extra.start + *l.inline_children)
-        extra.external = 8 * std::min(object.heap().integer<std::uint64_t>(extra.start + *l.allocated), largest_xml_count);
+        extra.external = 8 * count(l.allocated);
     return extra;
 }
 

@@ -57,6 +57,7 @@ check 3.13 7e/8d5f "$trixie"
 check 3.14 ee/d130 "$forky"
 check 3.15 fa/647a "$forky"
 
+plain 2.7.18 "x86-64 Linux"
 plain 3.6.15 "x86-64 Linux"
 plain 3.7.16 "x86-64 Linux"
 plain 3.8.18 "x86-64 Linux"

@@ -10,8 +10,13 @@ the builtin types, and its shape (type_shape.cpp). All are read from a real inte
     python3.11 type_names.py core                     the same modules; ends with SIGABRT, which leaves a core (ulimit -c unlimited)
     heapsift-type-shapes core > shapes.3.11
     python3.11 type_names.py write names.* shapes.* > ../layouts/type_name_tables.cpp
+
+It runs on 2.7 as well, whose minor version is -1 in the tables: before all of 3.
 """
 
+from __future__ import print_function
+
+import binascii
 import ctypes
 import importlib
 import os
@@ -23,11 +28,14 @@ import types
 
 _SKIPPED = re.compile(r"test|idlelib|lib2to3|turtle|tkinter|antigravity|^this$|__main__|__phello__|ensurepip|xxlimited|xxsubtype|_curses|readline|msilib|distutils")
 _HEAP_TYPE = 1 << 9
+_OLD = sys.version_info < (3,)
+_MINOR = -1 if _OLD else sys.version_info[1]
+_BUILTINS = "__builtin__" if _OLD else "builtins"
 
 
 def import_all():
     """Every module of the standard library that imports here, and NumPy. Returns the names of the library's."""
-    standard = set(getattr(sys, "stdlib_module_names", None) or {module.name for module in pkgutil.iter_modules([os.path.dirname(os.__file__)])})
+    standard = set(getattr(sys, "stdlib_module_names", None) or {module[1] for module in pkgutil.iter_modules([os.path.dirname(os.__file__)])})
     for name in sorted(set(sys.builtin_module_names) | set(standard) | {
             "xml.etree.ElementTree", "concurrent.futures", "multiprocessing.shared_memory", "unittest.mock", "email.message", "importlib.metadata",
             "numpy", "numpy.random", "numpy.ma", "asyncio", "logging.handlers", "http.client", "urllib.request"}):
@@ -56,15 +64,15 @@ def read():
                 print("B %s %x %s" % (build_id, address - base, name))
         index = builtin_index(one)
         if index:
-            print("I %d %d %s" % (sys.version_info[1], index, name))
+            print("I %d %d %s" % (_MINOR, index, name))
     for module_name, module in sorted(sys.modules.items()):
         if not isinstance(module, types.ModuleType) or module_name.split(".")[0] not in standard | set(sys.builtin_module_names) | {"numpy"}:
             continue
         for key, value in sorted(vars(module).items(), key=lambda item: str(item[0])):
             if isinstance(key, str) and isinstance(value, type) and not value.__flags__ & _HEAP_TYPE:
-                plain = key if module_name == "builtins" else module_name + "." + key
+                plain = key if module_name == _BUILTINS else module_name + "." + key
                 if plain != tp_name(value):
-                    print("A %d %s %s" % (sys.version_info[1], plain, tp_name(value)))
+                    print("A %d %s %s" % (_MINOR, plain, tp_name(value)))
 
 
 def walk(base, found):
@@ -76,10 +84,15 @@ def walk(base, found):
 
 def more_types():
     """Types that object.__subclasses__ may not lead to, because only an instance made them ready."""
-    yield from (type(iter(one)) for one in ((), [], {}, set(), "", b"", range(0), bytearray(), {}.items(), {}.values()))
+    for one in ((), [], {}, set(), "", b"", range(0), bytearray(), {}.items(), {}.values()):
+        yield type(iter(one))
     yield type(reversed([]))
     yield type(memoryview(b""))
     yield type(iter(int, 1))
+    if _OLD:
+        for one in ({}.iterkeys(), {}.itervalues(), {}.iteritems(), iter(xrange(0)), iter(__import__("collections").deque()),
+                    reversed(__import__("collections").deque())):
+            yield type(one)
 
 
 def builtin_index(one):
@@ -92,8 +105,8 @@ def builtin_index(one):
 
 def tp_name(one):
     module = type.__dict__["__module__"].__get__(one)
-    name = type.__dict__["__qualname__"].__get__(one)
-    return name if module == "builtins" else "%s.%s" % (module, name)
+    name = type.__dict__["__name__" if _OLD else "__qualname__"].__get__(one)
+    return name if module == _BUILTINS else "%s.%s" % (module, name)
 
 
 def read_images():
@@ -135,13 +148,13 @@ def build_id_of(notes):
         name_size, size, kind = struct.unpack_from("<III", notes, at)
         name_end = at + 12 + (name_size + 3) // 4 * 4
         if kind == 3 and notes[at + 12:at + 16] == b"GNU\0":
-            return notes[name_end:name_end + size].hex()
+            return binascii.hexlify(notes[name_end:name_end + size]).decode()
         at = name_end + (size + 3) // 4 * 4
     return ""
 
 
 _HEAD = '''// Names of static types, read by tool/type_names.py from real interpreters: do not edit.
-// Builds: those whose build-ids stand below (Debian's 3.9, 3.11, 3.13, 3.14 and 3.15, and plain builds of 3.6 to 3.13, with NumPy where it was there).
+// Builds: those whose build-ids stand below (Debian's 2.7, 3.9, 3.11, 3.13, 3.14 and 3.15, and plain builds of 2.7 and 3.6 to 3.13, with NumPy where it was there).
 
 #include "parsers/cpython/type_name_tables.h"
 

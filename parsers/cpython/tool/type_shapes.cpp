@@ -30,12 +30,13 @@ int main(int argc, char** argv) {
         const PythonRuntime python = find_python_runtime(core, diagnostics);
         const TypeTable types = find_types(core.memory(), python, {}, core.modules());
         const PythonHeap heap(core.memory(), python, types);
+        const int minor = is_python_2(python.layout.version) ? before_3 : python.version.minor;
         int unnamed = 0;
         for (const TypeInfo& type : types) {
             if (type.heap_type) continue;
             if (!type.named) ++unnamed;
             if (const std::uint64_t shape = type_shape(heap, type.address); type.named && shape != 0)
-                fmt::print("S {} {:016x} {}\n", python.version.minor, shape, type.name);
+                fmt::print("S {} {:016x} {}\n", minor, shape, type.name);
         }
         if (unnamed > 0)
             fmt::print(stderr, "heapsift-type-shapes: {} static types have no name: are the files here?\n",
