@@ -44,6 +44,10 @@ class Interpreter:
     def debug(self):
         return self.path.endswith("d")
 
+    @property
+    def free_threaded(self):
+        return self.name.split()[0].rstrip("d").endswith("t")
+
     def environment(self, **more):
         """A small environment, the same everywhere: what a process inherits is in its core."""
         return {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "5", **more}
