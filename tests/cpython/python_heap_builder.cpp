@@ -107,6 +107,26 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
         o.own_sizeof = own_sizeof;
     };
     const std::uint32_t frame_header = l.interpreter_frame.localsplus.or_else(0);
+    const std::pair<const char*, LayoutOffset> only_collected[] = {
+        {"function", l.function.size},
+        {"method", l.method.size},
+        {"builtin_function_or_method", l.builtin_function.size},
+        {"method-wrapper", l.wrapper.size},
+        {"cell", l.cell.size},
+        {"property", l.property.size},
+        {"classmethod", l.classmethod.size},
+        {"staticmethod", l.staticmethod.size},
+        {"functools.partial", l.partial.size},
+        {"mappingproxy", l.mappingproxy.size},
+        {"slice", l.slice.size},
+        {"weakref", l.weakref.size},
+        {"classobj", l.old_class.size},
+        {"instance", l.old_instance.size},
+        {"module", l.module.size},
+        {"traceback", l.traceback.size},
+        {"managedbuffer", l.managed_buffer.size}};
+    for (const auto& [one, size] : only_collected)
+        if (name == one) return gc(size), o;
     if (name == "object")
         o.own_sizeof = true;
     else if (name == "type") {
@@ -123,10 +143,6 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
     } else if (name == "unicode") {
         plain(l.unicode.size, 0, true);
         o.flags |= unicode_subclass_flag;
-    } else if (name == "classobj") {
-        gc(l.old_class.size);
-    } else if (name == "instance") {
-        gc(l.old_instance.size);
     } else if (name == "str" && l.unicode.str.present()) {
         plain(*l.bytes.ob_sval + 1, 1, true);
         o.flags |= bytes_subclass_flag;
@@ -165,8 +181,6 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
         o.base = builtin("dict");
     } else if (name == "set" || name == "frozenset")
         gc(l.set.size, true);
-    else if (name == "function")
-        gc(l.function.size);
     else if (name == "code") {
         plain(l.code.co_code_adaptive.present() ? l.code.co_code_adaptive : l.code.size, 0, true);
         if (l.code.co_code_adaptive.present()) o.itemsize = 2;
@@ -181,53 +195,25 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
            l.generator.gi_iframe.present());
         if (l.generator.gi_iframe.present()) o.itemsize = 8;
         o.no_var_size = true;
-    } else if (name == "module")
-        gc(l.module.size);
-    else if (name == "method")
-        gc(l.method.size);
-    else if (name == "builtin_function_or_method")
-        gc(l.builtin_function.size);
-    else if (name == "builtin_method") {
+    } else if (name == "builtin_method") {
         gc(l.builtin_method.size);
         o.base = builtin("builtin_function_or_method");
     } else if (name == "method_descriptor" || name == "member_descriptor")
         gc(*l.descriptor.size + 8);
-    else if (name == "method-wrapper")
-        gc(l.wrapper.size);
-    else if (name == "cell")
-        gc(l.cell.size);
-    else if (name == "property")
-        gc(l.property.size);
-    else if (name == "classmethod")
-        gc(l.classmethod.size);
-    else if (name == "staticmethod")
-        gc(l.staticmethod.size);
-    else if (name == "functools.partial")
-        gc(l.partial.size);
-    else if (name == "mappingproxy")
-        gc(l.mappingproxy.size);
-    else if (name == "slice")
-        gc(l.slice.size);
     else if (name == "range")
         plain(l.range.size);
     else if (name == "PyCapsule")
         plain(l.capsule.size);
-    else if (name == "weakref")
-        gc(l.weakref.size);
     else if (name == "BaseException") {
         gc(l.exception.size);
         o.flags |= exception_subclass_flag;
         o.dictoffset = *l.exception.dict;
-    } else if (name == "traceback")
-        gc(l.traceback.size);
-    else if (name == "collections.deque")
+    } else if (name == "collections.deque")
         gc(l.deque.size, true);
     else if (name == "memoryview") {
         gc(*l.memoryview.view + *l.buffer.size);
         o.itemsize = 8;
-    } else if (name == "managedbuffer")
-        gc(l.managed_buffer.size);
-    else if (name == "array.array")
+    } else if (name == "array.array")
         plain(l.array.size, 0, true);
     else if (name == "_io.BytesIO")
         gc(l.bytes_io.size, true);
