@@ -9,7 +9,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t longest_name = 200;
+constexpr std::size_t longest_class_name = 200;
 constexpr std::size_t most_classes = 4096;  // looked at for one attribute
 constexpr std::int64_t most_bases = 1024;
 
@@ -43,9 +43,9 @@ std::string old_class_name(const PythonHeap& heap, Address old_class) {
     if (!has_old_classes(heap.layout()) || !is_old_class(heap, old_class)) return "?";
     const auto& l = heap.layout().old_class;
     const std::string name =
-        heap.unicode_text(heap.pointer(old_class + *l.cl_name), longest_name).value_or("?");
+        heap.unicode_text(heap.pointer(old_class + *l.cl_name), longest_class_name).value_or("?");
     const auto module =
-        heap.unicode_text(heap.dict_value(heap.pointer(old_class + *l.cl_dict), "__module__"), longest_name);
+        heap.unicode_text(heap.dict_value(heap.pointer(old_class + *l.cl_dict), "__module__"), longest_class_name);
     return module && *module != builtins_name(heap.layout()) ? *module + "." + name : name;
 }
 
