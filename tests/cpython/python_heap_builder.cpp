@@ -13,9 +13,7 @@ namespace heapsift::test {
 
 namespace {
 
-constexpr Address heap_start(0x7f0000000000);
-constexpr Address static_start(0x555500010000);
-constexpr Address code_start(0x555500001000);
+constexpr Address heap_start(0x7f0000000000), static_start(0x555500010000), code_start(0x555500001000);
 constexpr std::uint64_t page = 4096;
 
 std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
@@ -584,17 +582,14 @@ Address PythonHeapBuilder::split_dict(Address shared, const std::vector<Address>
 const PythonHeap& PythonHeapBuilder::heap() {
     if (heap_) return *heap_;
     std::vector<Segment> segments;
-    for (const Region& region : regions_) {
-        Segment segment;
-        segment.start = region.start;
-        segment.size = region.bytes.size();
-        segment.data = region.bytes.data();
-        segment.state = ByteState::in_core;
-        segment.writable = region.writable;
-        segment.executable = region.executable;
-        segment.module = region.module;
-        segments.push_back(segment);
-    }
+    for (const auto& [start, bytes, writable, executable, module] : regions_)
+        segments.push_back({.start = start,
+                            .size = bytes.size(),
+                            .data = bytes.data(),
+                            .state = ByteState::in_core,
+                            .writable = writable,
+                            .executable = executable,
+                            .module = module});
     memory_ = std::make_unique<AddressSpace>(std::move(segments));
     types_ = std::make_unique<TypeTable>(find_types(*memory_, runtime_, kinds));
     heap_ = std::make_unique<PythonHeap>(*memory_, runtime_, *types_);
