@@ -62,12 +62,6 @@ Address PythonHeapBuilder::allocate_static(std::uint64_t bytes) {
     return region.start + at;
 }
 
-Address PythonHeapBuilder::map(Address start, std::uint64_t bytes) {
-    heap_.reset();
-    regions_.push_back({start, std::vector<std::byte>(bytes), true, false, -1});
-    return start;
-}
-
 void PythonHeapBuilder::set_bits(Address object, const LayoutBits& field, std::uint32_t value) {
     if (!field.present()) return;
     const Address word = object + (*field.byte & ~3U);

@@ -94,7 +94,11 @@ public:
     Address allocate_static(std::uint64_t bytes);
     Address code_address() const { return regions_[2].start + 64; }
     /// A separate mapping that ends exactly after `bytes`.
-    Address map(Address start, std::uint64_t bytes);
+    Address map(Address start, std::uint64_t bytes) {
+        heap_.reset();
+        regions_.push_back({start, std::vector<std::byte>(bytes)});
+        return start;
+    }
     template <class T>
     void put(Address at, const T& value) {
         std::memcpy(bytes_at(at, sizeof(T)), &value, sizeof(T));
