@@ -42,4 +42,19 @@ bool references_lead_into_memory(const ObjectAccess& access, Address object, con
     return reader.good;
 }
 
+bool references_lead_to_objects(const ObjectAccess& access, Address object, const TypeInfo& type) {
+    struct Reader : ReferenceVisitor {
+        explicit Reader(const ObjectAccess& a) : access(a) {}
+        void visit(Address target, ReferenceKind kind, const ReferenceName&) override {
+            good =
+                good && (!is_owned(kind) || (target.aligned(8) && access.heap().type_of(target) != no_type &&
+                                             access.refcount(target) > 0));
+        }
+        const ObjectAccess& access;
+        bool good = true;
+    } reader(access);
+    if (access.references_exact(object, type)) access.visit_references(object, type, reader);
+    return reader.good;
+}
+
 }  // namespace heapsift

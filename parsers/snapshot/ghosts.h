@@ -27,4 +27,10 @@ bool in_table_of_types(const PythonHeap& heap, Address object, const TypeInfo& t
 /// or if the references of the type are not known. Cost: a search of the memory map per reference.
 bool references_lead_into_memory(const ObjectAccess& access, Address object, const TypeInfo& type);
 
+/// True if every reference that it owns leads to what reads as an object that is alive, or if the references of the type
+/// are not known. An allocator that overwrites only the first word of a block it takes back leaves a dead object's type
+/// and fields in there; a small number in the first word of the block's next owner then looks like a count. Cost: a look at
+/// each referent.
+bool references_lead_to_objects(const ObjectAccess& access, Address object, const TypeInfo& type);
+
 }  // namespace heapsift

@@ -129,7 +129,10 @@ ObjectProof::Elsewhere ObjectProof::elsewhere(Address object, TypeId id) const {
             2 * granule + (block->owner == Allocations::Owner::mapping ? page
                            : block->owner == Allocations::Owner::other ? block->usable / 5
                                                                        : 0);
-        const Verdict verdict = in_block(object, type, block->usable, slack);
+        Verdict verdict = in_block(object, type, block->usable, slack);
+        if (verdict == Verdict::yes && block->owner == Allocations::Owner::other &&
+            !access_.is_gc(object, type) && !references_lead_to_objects(access_, object, type))
+            verdict = Verdict::no;
         return {verdict, verdict == Verdict::yes ? FoundBy::malloc : FoundBy::reference};
     }
     // Static data, or the middle of a block. Nothing lives in a free chunk.

@@ -5,7 +5,7 @@
               [--kinds kernel gcore] [--markdown]
 
 A row is an interpreter, one of its allocators (PYTHONMALLOC), and a kind of core. One core of `work`, the program that has something of
-nearly every kind, answers for all columns: objects (gc.get_objects() and its closure), how many of these are missing, have another type
+nearly every kind (2.7: `zoo27`), answers for all columns: objects (gc.get_objects() and its closure), how many of these are missing, have another type
 name, another size, another list of references than gc.get_referents returned; for which share of mortal objects the references that were
 found are as many as their count; and the seconds that the two questions took. Exit 1 if one of the four numbers is not 0.
 
@@ -27,7 +27,7 @@ import run
 from compare import compare, load_truth
 from reference_graph import BadExport, Comparison, Graph
 
-PROGRAM, WITHOUT_THREADS = "work", "zoo"
+PROGRAM, WITHOUT_THREADS, FOR_2 = "work", "zoo", "zoo27"
 ALLOCATORS = ("", "malloc", "debug", "malloc_debug", "mimalloc")
 _MIMALLOC_SINCE = (3, 13)
 _COLUMNS = ("interpreter", "PYTHONMALLOC", "core", "objects", "missing", "type", "size", "references", "counts closed", "seconds")
@@ -49,7 +49,9 @@ def main():
         cores.extra_environment.clear()
         if allocator:
             cores.extra_environment["PYTHONMALLOC"] = allocator
-        problem = row(options, interpreter, allocator, kind, work, PROGRAM)
+        if interpreter.old and allocator:
+            continue  # 2.7 has no PYTHONMALLOC
+        problem = row(options, interpreter, allocator, kind, work, FOR_2 if interpreter.old else PROGRAM)
         if problem and kind == "gcore" and "gdb could not read the stacks" in problem:  # with the glibc of that tree
             problem = row(options, interpreter, allocator, kind, work, WITHOUT_THREADS)
         if problem:
@@ -86,7 +88,7 @@ def row(options, interpreter, allocator, kind, work, program):
         wrong = {"missing": objects.faults["missing"] + objects.faults["missing in closure"], "type": objects.faults["type"],
                  "size": objects.faults["size"], "references": sum(len(pairs) for pairs in graph.faults.values())}
         closed = references.share(graph.total(graph.balances))
-        print_row(options.markdown, (interpreter.name, allocator or "default", kind if program == PROGRAM else "%s, %s" % (kind, program), "%d" % (objects.collected + objects.closure),
+        print_row(options.markdown, (interpreter.name, allocator or "default", kind if program != WITHOUT_THREADS else "%s, %s" % (kind, program), "%d" % (objects.collected + objects.closure),
                                      *("%d" % number for number in wrong.values()), "%.2f %%" % closed, "%.1f" % seconds))
         return ", ".join("%s %d" % item for item in wrong.items() if item[1]) or None
     except BadExport as reason:
