@@ -310,7 +310,7 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
     set(type, l.type.tp_name, name_str + (l.ascii.size.present() ? *l.ascii.size : *l.bytes.ob_sval));
     set(type, l.heap_type.ht_name, name_str);
     set(type, l.heap_type.ht_qualname, str(name));
-    if (!class_options.attributes.empty()) {
+    if (!class_options.attributes.empty() && l.heap_type.ht_cached_keys.present()) {  // since 3.3
         Entries names;
         for (const std::string& attribute : class_options.attributes)
             names.emplace_back(str(attribute), Address());

@@ -86,7 +86,7 @@ struct FuzzedHeap {
 const std::vector<std::unique_ptr<FuzzedHeap>>& heaps() {
     static const auto made = [] {
         std::vector<std::unique_ptr<FuzzedHeap>> all;
-        for (const Layout* layout : all_layouts()) all.push_back(std::make_unique<FuzzedHeap>(*layout));
+        for (const Layout* layout : layouts_of_3()) all.push_back(std::make_unique<FuzzedHeap>(*layout));
         return all;
     }();
     return made;
@@ -180,12 +180,16 @@ void ask(FuzzedHeap& fuzzed, Address object) {
 }  // namespace
 
 std::vector<std::string> heapsift::test::fuzz_seeds() {
-    // Every kind can be reached by some input: each is that of some type in some version.
+    // Every kind can be reached by some input: each is that of some type in some version. (Those of 2.7 alone are not asked:
+    // its layout lacks the structs of kinds that it does not have.)
+    FuzzedHeap of_2(*all_layouts().front());
+    const auto has = [](FuzzedHeap& fuzzed, const ObjectKind* kind) {
+        return std::any_of(fuzzed.types.begin(), fuzzed.types.end(),
+                           [&](Address type) { return fuzzed.heap.type(type).kind == kind; });
+    };
     for (const ObjectKind* kind : all_object_kinds())
-        require(std::any_of(heaps().begin(), heaps().end(), [&](const auto& fuzzed) {
-            return std::any_of(fuzzed->types.begin(), fuzzed->types.end(),
-                               [&](Address type) { return fuzzed->heap.type(type).kind == kind; });
-        }));
+        require(has(of_2, kind) || std::any_of(heaps().begin(), heaps().end(),
+                                               [&](const auto& fuzzed) { return has(*fuzzed, kind); }));
     std::vector<std::string> seeds;
     const std::size_t types = heaps().front()->types.size();
     for (std::size_t layout = 0; layout < heaps().size(); ++layout)
