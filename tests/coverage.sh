@@ -18,14 +18,14 @@ parsers/base 97
 parsers/elf 92
 parsers/dwarf 92
 parsers/memory 93
-parsers/cpython 87
+parsers/cpython 86
 parsers/numpy 95
 parsers/emulation 85
 parsers/index 92
 parsers/libraries 90
 parsers/values 36
 parsers/snapshot 83
-parsers/reading 88
+parsers/reading 86
 analysis/graph 97
 analysis/suspects 95
 analysis 89
