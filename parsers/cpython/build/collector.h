@@ -20,8 +20,8 @@
 namespace heapsift {
 
 inline constexpr std::uint64_t collector_link_bits = ~std::uint64_t{3};  // of a link: the address
-inline constexpr std::uint64_t collector_finalized =
-    1;  // in the back link, or in gc_refs: the finalizer has run
+// in the back link, or in gc_refs: the finalizer has run
+inline constexpr std::uint64_t collector_finalized = 1;
 inline constexpr std::uint64_t collector_counts = 2;  // in the back link: it may be a count
 inline constexpr std::int8_t frozen_generation = 3;   // what gc.freeze() put aside
 
