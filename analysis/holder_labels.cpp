@@ -275,11 +275,15 @@ HolderName HolderLabeler::name(std::uint32_t label) const {
     return name;
 }
 
-bool HolderLabeler::names_thread(std::uint32_t label) const {
+std::optional<RootKind> HolderLabeler::root_kind(std::uint32_t label) const {
     while (labels_[label].above != none) label = labels_[label].above;
     const std::uint64_t owner = labels_[label].owner;
-    if (owner < owner_is_root || owner >= owner_is_class) return false;
-    const RootKind kind = graph_.roots()[owner - owner_is_root].root.kind;
+    if (owner < owner_is_root || owner >= owner_is_class) return std::nullopt;
+    return graph_.roots()[owner - owner_is_root].root.kind;
+}
+
+bool HolderLabeler::names_thread(std::uint32_t label) const {
+    const auto kind = root_kind(label);
     return kind == RootKind::thread || kind == RootKind::thread_local_ || kind == RootKind::context;
 }
 

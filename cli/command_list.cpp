@@ -22,6 +22,7 @@
 #include "cli/commands/arrays.h"
 #include "cli/commands/batch.h"
 #include "cli/commands/cycles.h"
+#include "cli/commands/diff.h"
 #include "cli/commands/doctor.h"
 #include "cli/commands/dominators.h"
 #include "cli/commands/export.h"
@@ -99,6 +100,13 @@ const std::vector<Command>& all_commands() {
         {{.name = "memory"}, "[CORE]", "who owns each byte of the process", true, setup_memory},
         {{.name = "native"}, "[CORE]", "blocks of C code, by C++ class and size", true, setup_native},
         {{.name = "threads"}, "[CORE]", "calls of each thread, with their locals", false, setup_threads},
+        {{.name = "diff", .takes_core = false, .takes_paths = true},
+         "OLD NEW...",
+         "what grew between cores of one program",
+         true,
+         setup_diff,
+         false,
+         diff_details},
         {{.name = "index"}, "[CORE]", "computes ahead what later questions need", false, setup_index},
         {{.name = "doctor"},
          "[CORE]",

@@ -330,6 +330,21 @@ void Session::refuse_csv(const std::string& what, const std::string& hint) const
                           hint);
 }
 
+void Session::finish() {
+    progress_.clear();
+    if (const std::string why = keep_index(); !why.empty()) console_.note(why);
+    tell_copy();
+}
+
+void Session::include(const Session& one, const std::string& path) {
+    for (Diagnostic diagnostic : one.diagnostics_.all()) {
+        diagnostic.message = escape_for_terminal(base_name(path)) + ": " + diagnostic.message;
+        diagnostics_.add(diagnostic);
+    }
+    cut_ = cut_ || one.cut_;
+    core_was_read_ = core_was_read_ || one.core_was_read_;
+}
+
 ExitCode Session::write(const Document& document, const std::optional<Error>& error) {
     progress_.clear();
     enter("writing the answer");

@@ -79,6 +79,12 @@ public:
     /// Throws if csv was asked for. `what` ("gc without --list") names what is no table.
     void refuse_csv(const std::string& what, const std::string& hint) const;
 
+    /// Keeps in the index what was found, for a session whose answer is part of another one's; nothing is written.
+    void finish();
+    /// Takes over the warnings of a session that asked about one of several cores, each with its file's name, and
+    /// whether its core was cut.
+    void include(const Session& one, const std::string& path);
+
     /// The document around an answer, without `data`, as far as it is known now.
     Json head(const std::string& command) const { return envelope_json(envelope(command), redactor_); }
     /// The document for an error in `command`, wherever it happened.

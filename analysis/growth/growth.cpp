@@ -1,0 +1,159 @@
+#include "analysis/growth/growth.h"
+
+#include "analysis/growth/places.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace heapsift {
+namespace {
+
+// What a process that does the same as before gains and loses between two cores: some caches, some arguments.
+constexpr std::int64_t least_growth = 64 << 10;
+constexpr std::uint64_t parts_of_in_use = 200;  // and so much of what is in use
+
+template <class Row>
+void by_growth(std::vector<Row>& rows, const auto& growth_of) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const Row& a, const Row& b) { return growth_of(a) > growth_of(b); });
+}
+
+std::vector<GrownName> named_growth(const std::vector<Inventory>& cores,
+                                    std::vector<NamedAmounts> Inventory::*rows_of_core) {
+    std::map<std::string, GrownName> by_name;
+    for (std::size_t core = 0; core < cores.size(); ++core)
+        for (const NamedAmounts& row : cores[core].*rows_of_core) {
+            GrownName& grown = by_name[row.name];
+            grown.name = row.name;
+            grown.amounts.at.resize(cores.size());
+            grown.retained.resize(cores.size());
+            grown.amounts.at[core] = row.now;
+            grown.retained[core] = row.retained;
+        }
+    std::vector<GrownName> rows;
+    for (auto& [name, row] : by_name)
+        if (row.amounts.count_growth() != 0 || row.amounts.bytes_growth() != 0)
+            rows.push_back(std::move(row));
+    by_growth(rows, [](const GrownName& row) {
+        return std::pair(row.amounts.bytes_growth(), row.amounts.count_growth());
+    });
+    return rows;
+}
+
+std::vector<GrownMemory> memory_growth(const std::vector<Inventory>& cores) {
+    std::map<std::string, GrownMemory> by_name;
+    for (std::size_t core = 0; core < cores.size(); ++core)
+        for (const UsedMemory& row : cores[core].memory) {
+            GrownMemory& grown = by_name[row.name];
+            grown.name = row.name;
+            grown.is_free = row.is_free;
+            grown.is_c_code = row.is_c_code;
+            grown.bytes.resize(cores.size());
+            grown.bytes[core] += row.bytes;
+        }
+    std::vector<GrownMemory> rows;
+    for (auto& [name, row] : by_name) rows.push_back(std::move(row));
+    by_growth(rows, [](const GrownMemory& row) { return row.growth(); });
+    return rows;
+}
+
+std::vector<GrownNative> native_growth(const std::vector<Inventory>& cores) {
+    std::map<std::pair<std::string, std::uint64_t>, GrownNative> by_words;
+    for (std::size_t core = 0; core < cores.size(); ++core)
+        for (const NativeAmounts& row : cores[core].native) {
+            const std::uint64_t size = row.of_class.empty() ? row.size : 0;
+            GrownNative& grown = by_words[{row.of_class, size}];
+            grown.now = row;
+            grown.count.resize(cores.size());
+            grown.bytes.resize(cores.size());
+            grown.count[core] += row.count;
+            grown.bytes[core] += row.bytes;
+        }
+    std::vector<GrownNative> rows;
+    for (auto& [words, row] : by_words)
+        if (row.growth() != 0 || row.count_growth() != 0) rows.push_back(std::move(row));
+    // A class says more than the size of its blocks.
+    by_growth(rows,
+              [](const GrownNative& row) { return std::pair(row.growth(), !row.now.of_class.empty()); });
+    return rows;
+}
+
+GrowthResult::Core head_of(const Inventory& core) {
+    GrowthResult::Core head;
+    head.file = core.file;
+    head.python = core.python;
+    head.command = core.arguments.empty() ? core.command : core.arguments;
+    head.pid = core.pid;
+    head.objects = core.objects;
+    head.in_use = core.in_use;
+    head.appeared = core.appeared;
+    head.kept = core.kept;
+    head.gone = core.gone;
+    head.compared = core.compared;
+    return head;
+}
+
+bool runs_same_program(const Inventory& a, const Inventory& b) {
+    return a.command == b.command && a.arguments == b.arguments && a.python == b.python;
+}
+
+/// What C code's memory grew by that no object owns.
+std::int64_t native_without_owner(const GrowthResult& result) {
+    std::int64_t grown = 0, owned = 0;
+    for (const GrownMemory& row : result.memories)
+        if (row.is_c_code) grown += row.growth();
+    for (const GrownRow& row : result.held)
+        owned += AmountsByCore::difference(row.amounts.at.front().native, row.amounts.at.back().native);
+    return std::max<std::int64_t>(0, grown - std::max<std::int64_t>(0, owned));
+}
+
+void choose_cause(GrowthResult& result) {
+    const std::int64_t least =
+        std::max(least_growth, static_cast<std::int64_t>(result.cores.back().in_use / parts_of_in_use));
+    const std::int64_t place = result.places.empty() ? 0 : result.places.front().believed;
+    const std::int64_t native =
+        result.natives.empty() ? 0 : std::min(result.natives.front().growth(), native_without_owner(result));
+    std::int64_t memory = 0;
+    if (!result.memories.empty()) {
+        const GrownMemory& row = result.memories.front();
+        // What objects and blocks take is told by what holds them.
+        if (row.is_free) memory = row.growth();
+        if (row.is_c_code) memory = native_without_owner(result);
+    }
+    if (std::max({place, native, memory}) < least) return;
+    using Cause = GrowthResult::Cause;
+    if (place >= native && place >= memory)
+        result.cause = Cause::place;
+    else
+        result.cause = native * 2 >= memory ? Cause::native : Cause::memory;
+}
+
+}  // namespace
+
+bool may_be_same_process(const Inventory& before, const Inventory& after) {
+    return before.pid == after.pid && before.runtime == after.runtime && !after.runtime.is_null() &&
+           runs_same_program(before, after);
+}
+
+GrowthResult growth(const std::vector<Inventory>& cores) {
+    GrowthResult result;
+    for (const Inventory& core : cores) result.cores.push_back(head_of(core));
+    result.same_process = true;
+    for (std::size_t i = 1; i < cores.size(); ++i) {
+        result.same_process = result.same_process && may_be_same_process(cores[i - 1], cores[i]);
+        result.same_program = result.same_program && runs_same_program(cores[i - 1], cores[i]);
+    }
+    result.types = named_growth(cores, &Inventory::types);
+    result.arrays = named_growth(cores, &Inventory::arrays);
+    result.natives = native_growth(cores);
+    result.memories = memory_growth(cores);
+    for (const GrownMemory& row : result.memories) result.whole += std::max<std::int64_t>(0, row.growth());
+    PlacesFound found = grown_places(cores, result.types);
+    result.held = std::move(found.held);
+    result.places = std::move(found.places);
+    choose_cause(result);
+    return result;
+}
+
+}  // namespace heapsift

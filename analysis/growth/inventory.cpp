@@ -1,0 +1,341 @@
+#include "analysis/growth/inventory.h"
+
+#include "analysis/array_row.h"
+#include "analysis/holder_labels.h"
+#include "analysis/memory.h"
+#include "analysis/native.h"
+#include "analysis/object_row.h"
+#include "analysis/overview_core.h"
+#include "analysis/retained_types.h"
+#include "analysis/types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t most_above = 8;
+constexpr std::size_t retained_types = 100;
+constexpr const char* thread_data_words = "thread-local data";
+
+bool is_container(KnownType type) {
+    switch (type) {
+        case KnownType::dict:
+        case KnownType::list:
+        case KnownType::tuple:
+        case KnownType::set:
+        case KnownType::frozen_set:
+        case KnownType::cell:
+        case KnownType::deque:
+        case KnownType::ordered_dict:
+        case KnownType::default_dict:
+        case KnownType::mapping_proxy:
+            return true;
+        default:
+            return false;
+    }
+}
+
+HeldRow::Kind kind_of(std::optional<RootKind> root) {
+    if (!root) return HeldRow::Kind::object;
+    switch (*root) {
+        case RootKind::native:
+        case RootKind::native_unseen:
+            return HeldRow::Kind::native;
+        default:
+            return HeldRow::Kind::root;
+    }
+}
+
+bool is_of_thread(std::optional<RootKind> root) {
+    return root == RootKind::thread || root == RootKind::thread_local_ || root == RootKind::context;
+}
+
+/// Rows by number while objects are counted: first by type and label, which may say the same; then by words.
+class HeldRows {
+public:
+    HeldRows(Work& work, const EarlierObjects* before)
+        : work_(work),
+          graph_(work.graph()),
+          columns_(graph_.columns()),
+          before_(before),
+          labels_(graph_, {}, work.progress()),
+          row_of_(graph_.object_count()),
+          above_(graph_.object_count()) {}
+
+    void find(Inventory& into) {
+        if (work_.progress()) work_.progress()("what each is held by", 0);
+        for (const NodeId node : labels_.paths().order()) place(graph_.object_of(node));
+        count_all(into);
+        add_native();
+        name_rows();
+        into.held = std::move(rows_);
+    }
+
+private:
+    struct Pair {
+        std::uint32_t row, above;
+        bool operator==(const Pair&) const = default;
+    };
+    struct PairHash {
+        std::size_t operator()(const Pair& p) const {
+            return (std::uint64_t{p.row} << 32 | p.above) * 0x9e3779b97f4a7c15 >> 7;
+        }
+    };
+
+    std::uint32_t numbered(TypeId type, std::uint32_t label, ObjectId example) {
+        const auto [at, added] =
+            numbers_.try_emplace(std::uint64_t{type} << 32 | label, static_cast<std::uint32_t>(rows_.size()));
+        if (added) {
+            rows_.emplace_back();
+            labels_of_.push_back(label);
+            types_of_.push_back(type);
+            examples_.push_back(example);
+        }
+        return at->second;
+    }
+
+    /// Each object comes after the one before it on its path.
+    void place(ObjectId object) {
+        const std::uint32_t row = numbered(columns_.type_of(object), labels_.label(object), object);
+        row_of_.set(object, row);
+        const ObjectId previous = labels_.paths().previous(object);
+        if (previous == no_object) return;
+        const std::uint32_t above = labels_.passes_on(previous) ? above_[previous] : row_of_[previous];
+        if (above == NarrowNumbers::none) return;
+        above_.set(object, above);
+        ++pairs_[{row, above}];
+    }
+
+    void count_all(Inventory& into) {
+        std::optional<ObjectHistory> history;
+        if (before_ && !before_->cores.empty()) history.emplace(*before_);
+        std::vector<std::uint32_t> marks;
+        if (history)
+            for (const TypeInfo& type : columns_.types) marks.push_back(type_mark(type));
+        for (ObjectId object{0}; object < graph_.object_count(); ++object) {
+            if (row_of_[object] == NarrowNumbers::none)  // no root reaches it
+                row_of_.set(object, numbered(columns_.type_of(object), HolderLabeler::none, object));
+            HeldRow& row = rows_[row_of_[object]];
+            const ObjectSizes sizes = (*columns_.sizes)[object];
+            row.now += {1, sizes.size, sizes.memory, sizes.array_data, 0};
+            if (!history) continue;
+            const TypeId type = columns_.type_of(object);
+            compare(*history, object_mark(work_.heap(), object, type == no_type ? 0 : marks[type]),
+                    sizes.memory, row, into);
+        }
+    }
+
+    static void compare(ObjectHistory& history, const ObjectMark& mark, std::uint64_t memory, HeldRow& row,
+                        Inventory& into) {
+        const std::size_t last = history.cores() - 1;
+        const bool in_last = history.was_in(last, mark);
+        const bool in_first = last > 0 && history.was_in(0, mark);
+        ++(in_last ? into.kept : into.appeared);
+        if (!in_last) {
+            ++row.appeared;
+            row.appeared_bytes += memory;
+        } else if (last > 0 && !in_first) {
+            ++row.stayed;
+            row.stayed_bytes += memory;
+        }
+    }
+
+    /// Blocks count with the object that alone owns them.
+    void add_native() {
+        const NativeGraph* native = graph_.native();
+        if (!native) return;
+        const RetainedLookup retained(graph_, work_.retained());
+        for (BlockId block{0}; block < native->size(); ++block) {
+            const NodeId node = graph_.node_of(block);
+            if (graph_.preorder().position(node) == Preorder::none) continue;
+            const NodeId owner = retained.dominator(node);
+            if (owner == no_node || graph_.kind(owner) != NodeKind::object) continue;
+            rows_[row_of_[graph_.object_of(owner)]].now.native += native->bytes(block);
+        }
+    }
+
+    void name(std::size_t i) {
+        HeldRow& row = rows_[i];
+        row.type = type_name(columns_.types, types_of_[i]);
+        if (types_of_[i] != no_type) {
+            row.container = is_container(columns_.types[types_of_[i]].known);
+            row.python_class = columns_.types[types_of_[i]].python_class;
+        }
+        row.example = columns_.address_of(examples_[i]);
+        if (labels_of_[i] == HolderLabeler::none) {
+            row.kind = HeldRow::Kind::garbage;
+            return;
+        }
+        const HolderName name = labels_.name(labels_of_[i]);
+        const auto root = labels_.root_kind(labels_of_[i]);
+        row.kind = kind_of(root);
+        row.holder = is_of_thread(root) ? thread_data_words : name.owner;
+        row.attribute = name.attribute();
+        row.joined = name.joined();
+        row.nameless = name.nameless();
+        row.steps = static_cast<std::uint32_t>(name.steps.size());
+        if (name.steps.empty()) return;
+        const HolderName first{.owner = name.owner, .frame = name.frame, .steps = {name.steps.front()}};
+        row.place = first.attribute();
+        row.place_joined = first.joined() || first.nameless();
+    }
+
+    /// Equal words may have several numbers; and threads are not told apart.
+    void name_rows() {
+        std::map<std::tuple<std::string, std::string, std::string, HeldRow::Kind>, std::uint32_t> by_words;
+        std::vector<std::uint32_t> becomes;
+        std::vector<HeldRow> merged;
+        std::vector<ObjectId> examples;
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            name(i);
+            HeldRow& row = rows_[i];
+            const auto [at, added] =
+                by_words.try_emplace(std::tuple(row.type, row.holder, row.attribute, row.kind),
+                                     static_cast<std::uint32_t>(merged.size()));
+            becomes.push_back(at->second);
+            if (added) {
+                merged.push_back(std::move(row));
+                examples.push_back(examples_[i]);
+                continue;
+            }
+            HeldRow& into = merged[at->second];
+            into.now += row.now;
+            into.appeared += row.appeared;
+            into.appeared_bytes += row.appeared_bytes;
+            into.stayed += row.stayed;
+            into.stayed_bytes += row.stayed_bytes;
+        }
+        for (std::size_t i = 0; i < merged.size(); ++i)
+            if (merged[i].kind != HeldRow::Kind::garbage)
+                merged[i].expression = labels_.merged_expression(examples[i]);
+        add_pairs(becomes, merged);
+        rows_ = std::move(merged);
+    }
+
+    void add_pairs(const std::vector<std::uint32_t>& becomes, std::vector<HeldRow>& merged) const {
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;
+        for (const auto& [pair, count] : pairs_) counts[{becomes[pair.row], becomes[pair.above]}] += count;
+        for (const auto& [pair, count] : counts) merged[pair.first].above.push_back({pair.second, count});
+        for (HeldRow& row : merged) {
+            std::stable_sort(
+                row.above.begin(), row.above.end(),
+                [](const HeldRow::Above& a, const HeldRow::Above& b) { return a.count > b.count; });
+            if (row.above.size() > most_above) row.above.resize(most_above);
+        }
+    }
+
+    Work& work_;
+    const HeapGraph& graph_;
+    const HeapSnapshot& columns_;
+    const EarlierObjects* before_;
+    HolderLabeler labels_;
+    NarrowNumbers row_of_, above_;  // by object
+    std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+    std::unordered_map<Pair, std::uint64_t, PairHash> pairs_;
+    std::vector<HeldRow> rows_;
+    std::vector<std::uint32_t> labels_of_;  // by row
+    std::vector<TypeId> types_of_;
+    std::vector<ObjectId> examples_;
+};
+
+std::vector<NamedAmounts> summed(std::map<std::string, Amounts> by_name) {
+    std::vector<NamedAmounts> rows;
+    for (auto& [name, now] : by_name) rows.push_back({name, now, {}});
+    return rows;
+}
+
+/// Classes of the same name retain apart from each other: that sum is left out.
+std::vector<NamedAmounts> types_of(Work& work, const std::vector<HeldRow>& held) {
+    std::map<std::string, Amounts> by_name;
+    for (const HeldRow& row : held) by_name[row.type] += row.now;
+    TypesResult found = types(work.heap(), SortKey::retained, 0, work.progress());
+    add_retained(found, work.graph(), work.retained(), SortKey::retained, retained_types, work.progress());
+    std::map<std::string, std::optional<std::uint64_t>> retained;
+    for (const TypeRow& row : found.types) {
+        const auto [at, added] = retained.try_emplace(row.name, row.retained);
+        if (!added) at->second.reset();
+    }
+    std::vector<NamedAmounts> rows = summed(std::move(by_name));
+    for (NamedAmounts& row : rows)
+        if (const auto at = retained.find(row.name); at != retained.end()) row.retained = at->second;
+    return rows;
+}
+
+/// "float64 (*, 32, 3)": arrays of one sort, whatever their number of rows.
+std::string sort_of(const ArrayRow& array) {
+    std::string text = array.dtype.value_or("?") + " (";
+    for (std::size_t i = 0; array.shape && i < array.shape->size(); ++i)
+        text += i == 0 ? "*" : fmt::format(", {}", (*array.shape)[i]);
+    return text + ")";
+}
+
+std::vector<NamedAmounts> arrays_of(const HeapReader& heap) {
+    const HeapSnapshot& columns = heap.snapshot();
+    std::map<std::string, Amounts> by_sort;
+    for (ObjectId object{0}; object < columns.object_count(); ++object) {
+        if (!is_array(columns, object)) continue;
+        const ArrayRow array = array_row(heap, object);
+        if (!array.owns_data.value_or(false)) continue;
+        const ObjectSizes sizes = (*columns.sizes)[object];
+        by_sort[sort_of(array)] += {1, sizes.size, sizes.memory, array.nbytes.value_or(0), 0};
+    }
+    return summed(std::move(by_sort));
+}
+
+std::vector<NativeAmounts> native_of(const HeapReader& heap) {
+    const NativeResult found = native(heap, {});
+    std::vector<NativeAmounts> rows;
+    for (const NativeClassRow& row : found.classes)
+        rows.push_back({row.name, row.smallest == row.largest ? row.largest : 0, row.count, row.bytes,
+                        row.held.leaked, row.held.by, row.example});
+    for (const NativeSizeRow& row : found.sizes)
+        rows.push_back({"", row.size, row.count, row.bytes, row.held.leaked, row.held.by, row.example});
+    return rows;
+}
+
+std::vector<UsedMemory> memory_of(const HeapReader& heap, KeptAnswers* answers) {
+    std::vector<UsedMemory> rows;
+    for (const MemoryRow& row : memory(heap, false, 0, answers).rows) {
+        if (row.use != MemoryUse::in_use) continue;
+        UsedMemory& used = rows.emplace_back(UsedMemory{row.name, row.bytes});
+        used.is_free = row.name == free_row;
+        used.is_c_code = row.name == c_code_row;
+    }
+    return rows;
+}
+
+}  // namespace
+
+Inventory take_inventory(Work& work, const EarlierObjects* before) {
+    const auto find = [&] {
+        Inventory made;
+        HeldRows(work, before).find(made);
+        made.objects = work.graph().object_count();
+        made.in_use = work.heap().snapshot().memory->bytes_of(MemoryUse::in_use);
+        made.types = types_of(work, made.held);
+        made.arrays = arrays_of(work.heap());
+        made.native = native_of(work.heap());
+        made.memory = memory_of(work.heap(), work.answers());
+        return made;
+    };
+    Inventory made =
+        before ? find() : kept_answer(work.answers(), KeptQuestion("inventory"), work.graph(), find);
+    const PythonRuntime& python = work.heap().snapshot().python;
+    const ProcessInfo& process = work.heap().core().process();
+    const OverviewCore core = overview_core(work.heap().core(), python);
+    made.file = core.file_name;
+    made.python = core.python;
+    made.pid = process.pid;
+    made.command = process.name;
+    made.arguments = process.arguments;
+    made.runtime = python.runtime;
+    return made;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,20 @@
+#pragma once
+
+// The rows that grew, and the places below which they hang (growth.h says what a place is).
+
+#include "analysis/growth/growth.h"
+
+#include <vector>
+
+namespace heapsift {
+
+struct PlacesFound {
+    std::vector<GrownRow> held;  // that changed, by growth of bytes
+    std::vector<GrownPlace>
+        places;  // that grew: the steady ones first, usual caches last, then by `believed`
+};
+
+/// `types`: how each type grew in all.
+PlacesFound grown_places(const std::vector<Inventory>& cores, const std::vector<GrownName>& types);
+
+}  // namespace heapsift

@@ -1,0 +1,169 @@
+// heapsift diff: what grew between cores of one program. One core after another is opened, and closed again
+// before the next: an inventory (analysis/growth/inventory.h) is what stays of it. So two cores take the memory of
+// one. What each question finds is kept in that core's index, as ever.
+
+#include "cli/commands/diff.h"
+
+#include "analysis/growth/growth.h"
+#include "cli/command_options.h"
+#include "cli/growth_limits.h"
+#include "cli/question.h"
+#include "cli/render/diff.h"
+#include "parsers/base/program_name.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+struct DiffOptions {
+    DiffTable table = DiffTable::summary;
+    bool objects = false;
+    std::string max_growth;
+    std::vector<std::string> fail_on;
+};
+
+void check(const Session& session) {
+    if (!session.options().core.empty())
+        throw wrong_usage("bad-option", "--core: diff takes its cores as arguments",
+                          command_line("diff core.1 core.2"));
+    const std::size_t count = session.words().paths.size();
+    constexpr std::size_t most_cores = 64;
+    if (count < 2)
+        throw wrong_usage("two-cores-needed", "diff needs two cores, the older one first",
+                          command_line("diff core.1 core.2"));
+    if (count > most_cores)
+        throw wrong_usage("too-many-cores", fmt::format("diff takes at most {} cores", most_cores));
+}
+
+/// What is asked of each core in turn.
+class CoreByCore {
+public:
+    CoreByCore(Session& session, bool objects, std::vector<GrowthRule> rules)
+        : session_(session), objects_(objects), rules_(std::move(rules)), retained_(rules_.size()) {}
+
+    void ask(const std::string& path) {
+        CommonOptions options = session_.options();
+        options.core = path;
+        const Words words{.command = "diff",
+                          .core = {},
+                          .address = {},
+                          .more_addresses = {},
+                          .topics = {},
+                          .paths = {},
+                          .notes = {}};
+        Session one(options, words, session_.console(), session_.redactor(), session_.program_run(), nullptr);
+        one.leave_core_in_use();
+        {
+            Question question(one, {Need::retained, Need::memory, Need::native});
+            question.filled();
+            Inventory inventory = take_inventory(question.work());
+            if (objects_) compare_objects(question, inventory);
+            for (std::size_t i = 0; i < rules_.size(); ++i)
+                retained_[i].push_back(rules_[i].of == GrowthRule::Of::retained
+                                           ? retained_for_rule(question, rules_[i])
+                                           : std::nullopt);
+            one.note_references(question.heap());
+            inventories_.push_back(std::move(inventory));
+            one.finish();
+        }
+        session_.include(one, path);
+    }
+
+    const std::vector<Inventory>& inventories() const { return inventories_; }
+    const std::vector<GrowthRule>& rules() const { return rules_; }
+    const std::vector<std::vector<std::optional<std::uint64_t>>>& retained() const { return retained_; }
+
+private:
+    /// With the objects of the cores before, if they are the same process's.
+    void compare_objects(Question& question, Inventory& inventory) {
+        if (!inventories_.empty() && may_be_same_process(inventories_.back(), inventory)) {
+            inventory = take_inventory(question.work(), &before_);
+            inventory.compared = true;
+            const std::uint64_t earlier = before_.cores.back().size();
+            inventory.gone = earlier - std::min(earlier, inventory.kept);
+        }
+        // Of more than three cores, the last two before this one count.
+        if (before_.cores.size() == 2) before_.cores.erase(before_.cores.begin());
+        before_.cores.push_back(object_marks(question.heap(), session_.progress()));
+    }
+
+    Session& session_;
+    bool objects_;
+    std::vector<GrowthRule> rules_;
+    std::vector<std::vector<std::optional<std::uint64_t>>> retained_;  // by rule and core
+    std::vector<Inventory> inventories_;
+    EarlierObjects before_;
+};
+
+std::string words_of(Session& session) {
+    std::string words = "diff";
+    for (const std::string& path : session.words().paths)
+        words += " " + shell_quoted(session.redactor().path(path));
+    return words;
+}
+
+ExitCode run_diff(Session& session, const DiffOptions& options) {
+    check(session);
+    const std::vector<std::string>& paths = session.words().paths;
+    for (const std::string& path : paths) session.redactor().know_path(path);
+    std::optional<GrowthLimit> limit;
+    if (!options.max_growth.empty()) limit = parse_growth_limit("--max-growth", options.max_growth);
+    std::vector<GrowthRule> rules;
+    for (const std::string& rule : options.fail_on) rules.push_back(parse_growth_rule(rule));
+    CoreByCore cores(session, options.objects, std::move(rules));
+    for (const std::string& path : paths) cores.ask(path);
+    GrowthResult result = growth(cores.inventories());
+    const std::vector<std::string> exceeded = exceeded_limits(result, limit, cores.rules(), cores.retained());
+    if (!result.same_program)
+        session.diagnostics().add(
+            "not-the-same-program",
+            "the cores are not of the same program: names that are equal may mean others");
+    Document document = render_diff(std::move(result), {.table = options.table,
+                                                        .rows = session.options().rows(),
+                                                        .newest = paths.back(),
+                                                        .command = words_of(session)});
+    document.data["exceeded"] = Datum::list_of(exceeded, [](const std::string& text) { return Datum(text); });
+    if (exceeded.empty()) return session.write(document);
+    return session.write(document,
+                         Error(ExitCode::limit_exceeded, "limit-exceeded", exceeded.front(),
+                               exceeded.size() > 1 ? fmt::format("and {} more", exceeded.size() - 1) : ""));
+}
+
+}  // namespace
+
+CommandRunner setup_diff(CommandOptions& declare) {
+    auto options = std::make_shared<DiffOptions>();
+    declare.choice(
+        "--by", {"type", "holder", "array", "native", "memory"},
+        [options](std::size_t choice) {
+            constexpr DiffTable tables[] = {DiffTable::types, DiffTable::holders, DiffTable::arrays,
+                                            DiffTable::native, DiffTable::memory};
+            options->table = tables[choice];
+        },
+        "one table, whole");
+    declare.flag("--objects", options->objects,
+                 "of one process: which objects are new, gone or kept, by address, type and content");
+    declare.text("--max-growth", options->max_growth, "SIZE|N%", "exit 4 if what is in use grew by more");
+    declare.texts("--fail-on", options->fail_on, "RULE",
+                  "exit 4 if this grew by more: retained(app.CACHE)>10%");
+    return [options](Session& session) { return run_diff(session, *options); };
+}
+
+std::string diff_details() {
+    return R"(The cores are given from the oldest to the newest. Growth is told by names that
+mean the same in each of them: types, attributes, globals, locals of functions.
+With three or more cores, what grew from each to the next comes first.
+
+--fail-on takes retained(EXPRESSION), count(TYPE) and memory(TYPE), each followed
+by > and a size, a number or a share of what was there before: a soak test takes
+two cores and fails with exit code 4.
+)";
+}
+
+}  // namespace heapsift

@@ -1,0 +1,581 @@
+// What grew. One sentence first; then each table has the growth in front, because that is what it is sorted by.
+
+#include "cli/render/diff.h"
+
+#include "cli/render/object.h"
+#include "parsers/base/text.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t summary_rows = 8;
+constexpr std::size_t most_named_parts = 3;
+constexpr std::int64_t parts_worth_naming = 20;  // of a place's growth
+
+Text signed_bytes(std::int64_t bytes) {
+    if (bytes == 0) return "0";
+    return says(bytes > 0 ? "+{}" : "−{}", ByteCount{static_cast<std::uint64_t>(bytes > 0 ? bytes : -bytes)});
+}
+Text signed_count(std::int64_t count) {
+    if (count == 0) return "0";
+    return says(count > 0 ? "+{}" : "−{}", Count{static_cast<std::uint64_t>(count > 0 ? count : -count)});
+}
+
+Text place_words(const GrownPlace& place) {
+    if (place.kind == HeldRow::Kind::garbage) return "garbage, not freed yet";
+    Text words = place.holder;
+    if (place.kind == HeldRow::Kind::native) words = says("C code ({})", place.holder);
+    if (place.place.empty()) return words;
+    return words + (place.place_joined ? "" : ".") + place.place;
+}
+
+Text grown_row_words(const HeldRow& row) {
+    if (row.kind == HeldRow::Kind::garbage) return "garbage, not freed yet";
+    Text words = row.holder;
+    if (row.kind == HeldRow::Kind::native) words = says("C code ({})", row.holder);
+    if (row.attribute.empty()) return words;
+    return words + (row.joined || row.nameless ? "" : ".") + row.attribute;
+}
+
+/// "8 more Session, each with 1 Graph and 9,000 Tensor".
+Text units_words(const GrownPlace& place) {
+    if (place.parts.empty()) return {};
+    const GrownPlace::Part& unit = place.parts.front();
+    if (place.units == 0) return says("no more objects, but larger ones: {}", TypeName{unit.type});
+    Text words = says("{} more {}", Count{place.units}, TypeName{unit.type});
+    std::vector<Text> each, between;
+    for (std::size_t i = 1; i < place.parts.size(); ++i) {
+        const GrownPlace::Part& part = place.parts[i];
+        const bool large = part.bytes * parts_worth_naming >= place.growth;
+        if (part.count <= 0 || (part.container && !part.python_class) || (!large && !part.python_class))
+            continue;
+        if (part.each > 0)
+            each.push_back(says("{} {}", Count{part.each}, TypeName{part.type}));
+        else if (part.bytes * 5 >= place.growth)
+            between.push_back(
+                says("{} {}", Count{static_cast<std::uint64_t>(part.count)}, TypeName{part.type}));
+    }
+    const auto listed = [](std::vector<Text> texts) {
+        if (texts.size() > most_named_parts) texts.resize(most_named_parts);
+        if (texts.size() < 2) return joined(std::move(texts), ", ");
+        Text last = std::move(texts.back());
+        texts.pop_back();
+        return joined(std::move(texts), ", ") + " and " + std::move(last);
+    };
+    if (!each.empty())
+        words += says(place.units == 1 ? ", with {}" : ", each with {}", listed(std::move(each)));
+    else if (!between.empty())
+        words += says(", and with them {}", listed(std::move(between)));
+    return words;
+}
+
+std::uint64_t positive(std::int64_t number) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, number));
+}
+
+Text share_of_growth(const GrowthResult& result, std::int64_t growth) {
+    return says("{} of what grew", Share{positive(growth), positive(std::max(result.whole, growth))});
+}
+
+Text native_words(const GrownNative& row) {
+    return row.now.of_class.empty() ? says("of {} bytes", Count{row.now.size})
+                                    : Text(TypeName{row.now.of_class});
+}
+
+std::int64_t growth_in_use(const GrowthResult& result) {
+    return AmountsByCore::difference(result.cores.front().in_use, result.cores.back().in_use);
+}
+
+Text growth_headline(const GrowthResult& result) {
+    switch (result.cause) {
+        case GrowthResult::Cause::place: {
+            const GrownPlace& place = result.places.front();
+            Text what = place.kind == HeldRow::Kind::garbage ? Text("Garbage that was not freed yet")
+                                                             : place_words(place);
+            return says("{} grew by {}, {}: {}.", std::move(what), ByteCount{positive(place.growth)},
+                        share_of_growth(result, place.growth), units_words(place));
+        }
+        case GrowthResult::Cause::native: {
+            const GrownNative& row = result.natives.front();
+            Text text = says("C code's memory grew, not Python's: {} more blocks {}, {} ({})",
+                             Count{positive(row.count_growth())}, native_words(row),
+                             ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()));
+            if (row.now.leaked * 2 > row.now.count)
+                text += says("; {} leaked: nothing leads to them",
+                             row.now.leaked == row.now.count ? Text("all of them are")
+                                                             : says("{} are", Count{row.now.leaked}));
+            else if (!row.now.held_by.empty())
+                text += says("; found from {}", row.now.held_by);
+            return text + ".";
+        }
+        case GrowthResult::Cause::memory: {
+            const GrownMemory& row = result.memories.front();
+            if (row.is_free)
+                return says("No object's memory grew as much as what is free inside allocators: {} more, {}.",
+                            ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()));
+            return says("{} grew by {}, {}, in blocks of many sizes.", row.name,
+                        ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()));
+        }
+        case GrowthResult::Cause::nothing:
+            break;
+    }
+    Text text = says("Nothing grew: {} in use before, {} after", ByteCount{result.cores.front().in_use},
+                     ByteCount{result.cores.back().in_use});
+    if (!result.places.empty() && result.places.front().growth > 0)
+        text += says("; the most, {}, is in {}", ByteCount{positive(result.places.front().growth)},
+                     place_words(result.places.front()));
+    return text + ".";
+}
+
+/// Which cores they are, and whether they can be compared.
+void say_cores(const GrowthResult& result, Document& document) {
+    const GrowthResult::Core &first = result.cores.front(), &last = result.cores.back();
+    std::vector<Text> files;
+    for (const GrowthResult::Core& core : result.cores) files.emplace_back(FilePath{core.file});
+    Text text = joined(std::move(files), " → ");
+    if (result.same_process) {
+        text += says(": process {} of {}, at {} times, as far as cores tell",
+                     Count{static_cast<std::uint64_t>(last.pid)}, last.python,
+                     result.cores.size() == 2 ? "two" : std::to_string(result.cores.size()));
+    } else if (result.same_program) {
+        text += says(": two processes of one program, {}", last.python);
+    } else {
+        text += says(": not the same program: {} and {}", ProcessCall{first.command, first.command},
+                     ProcessCall{last.command, last.command});
+        text += says(", {} and {}", first.python, last.python);
+    }
+    document.say(sentence(std::move(text += ".")));
+}
+
+void say_sums(const GrowthResult& result, Document& document) {
+    TableBlock table;
+    table.columns = {left("")};
+    for (const GrowthResult::Core& core : result.cores) table.columns.push_back(right(FilePath{core.file}));
+    table.columns.push_back(right("growth"));
+    std::vector<TableRow> rows(2);
+    rows[0].cells.emplace_back("in use");
+    rows[1].cells.emplace_back("objects");
+    for (const GrowthResult::Core& core : result.cores) {
+        rows[0].cells.emplace_back(at_least() + Text(ByteCount{core.in_use}));
+        rows[1].cells.emplace_back(at_least() + Text(Count{core.objects}));
+    }
+    rows[0].cells.push_back(signed_bytes(growth_in_use(result)));
+    rows[1].cells.push_back(
+        signed_count(AmountsByCore::difference(result.cores.front().objects, result.cores.back().objects)));
+    if (result.cores.back().compared) {
+        const GrowthResult::Core& last = result.cores.back();
+        TableRow row{.cells = {"  of them new since the core before, likely"}};
+        row.cells.resize(result.cores.size());
+        row.cells.emplace_back(Count{last.appeared});
+        row.cells.emplace_back(says("{} gone", Count{last.gone}));
+        rows.push_back(std::move(row));
+    }
+    table.rows = rows_of(std::move(rows));
+    document.say({std::move(table)});
+}
+
+using Kept = std::shared_ptr<const GrowthResult>;
+
+TableRest rest_of(std::size_t rows, const char* singular, const DiffShown& shown, const char* by) {
+    return {.rows = rows,
+            .singular = singular,
+            .bytes = {},
+            .all = CommandLine{shown.command + " --by " + by + all_rows}};
+}
+
+template <class Row>
+RowsOf<TableRow> first_rows(const Kept& result, std::vector<Row> GrowthResult::*rows, std::size_t most,
+                            auto make) {
+    return [result, rows, most, make](const std::function<void(const TableRow&)>& visit) {
+        std::size_t shown = 0;
+        for (const Row& row : *result.*rows) {
+            if (most != 0 && shown++ == most) break;
+            visit(make(*result, row));
+        }
+    };
+}
+
+void say_places(const Kept& result, const DiffShown& shown, Document& document) {
+    TableBlock table;
+    table.columns = {right("growth", true),
+                     right("share"),
+                     right("before"),
+                     right("after"),
+                     left("held in", TextColumn::Fit::middle),
+                     left("what", TextColumn::Fit::wrap)};
+    table.columns[2].narrow_page = 100;
+    table.columns[3].narrow_page = 100;
+    const std::size_t most = shown.table == DiffTable::summary ? summary_rows : shown.rows;
+    table.rows =
+        first_rows(result, &GrowthResult::places, most, [](const GrowthResult& all, const GrownPlace& place) {
+            return TableRow{
+                .cells = {signed_bytes(place.growth),
+                          Share{positive(place.growth), positive(std::max(all.whole, place.growth)), true},
+                          ByteCount{place.before}, ByteCount{place.after}, place_words(place),
+                          units_words(place)}};
+        });
+    if (most != 0) table.rest = rest_of(result->places.size(), "more place", shown, "holder");
+    document.say({std::move(table)});
+}
+
+void say_types(const Kept& result, const DiffShown& shown, Document& document) {
+    TableBlock table;
+    table.columns = {right("growth", true), right("objects"),  right("before"),
+                     right("after"),        right("retained"), left("type", TextColumn::Fit::middle)};
+    table.columns[4].optional = true;
+    const std::size_t most = shown.table == DiffTable::summary ? summary_rows : shown.rows;
+    table.rows =
+        first_rows(result, &GrowthResult::types, most, [](const GrowthResult&, const GrownName& row) {
+            Text retained;
+            if (row.retained.front() && row.retained.back())
+                retained =
+                    signed_bytes(AmountsByCore::difference(*row.retained.front(), *row.retained.back()));
+            else if (row.retained.back() && row.amounts.at.front().count == 0)
+                retained = signed_bytes(static_cast<std::int64_t>(*row.retained.back()));
+            return TableRow{.cells = {signed_bytes(row.amounts.bytes_growth()),
+                                      signed_count(row.amounts.count_growth()),
+                                      Count{row.amounts.at.front().count}, Count{row.amounts.at.back().count},
+                                      std::move(retained), TypeName{row.name}}};
+        });
+    if (most != 0) table.rest = rest_of(result->types.size(), "more type", shown, "type");
+    document.say({std::move(table)});
+}
+
+void say_rows(const Kept& result, const DiffShown& shown, Document& document) {
+    TableBlock table;
+    table.columns = {right("growth", true),
+                     right("objects"),
+                     right("before"),
+                     right("after"),
+                     left("type", TextColumn::Fit::middle),
+                     left("held as", TextColumn::Fit::middle)};
+    table.rows =
+        first_rows(result, &GrowthResult::held, shown.rows, [](const GrowthResult&, const GrownRow& row) {
+            return TableRow{.cells = {signed_bytes(row.amounts.bytes_growth()),
+                                      signed_count(row.amounts.count_growth()),
+                                      Count{row.amounts.at.front().count}, Count{row.amounts.at.back().count},
+                                      TypeName{row.row.type}, grown_row_words(row.row)}};
+        });
+    if (shown.rows != 0) table.rest = rest_of(result->held.size(), "more row", shown, "holder");
+    document.say({std::move(table)});
+}
+
+void say_arrays(const Kept& result, const DiffShown& shown, Document& document) {
+    TableBlock table;
+    table.columns = {right("growth", true), right("arrays"), right("before"), right("after"),
+                     left("dtype and shape", TextColumn::Fit::middle)};
+    table.rows =
+        first_rows(result, &GrowthResult::arrays, shown.rows, [](const GrowthResult&, const GrownName& row) {
+            return TableRow{.cells = {signed_bytes(row.amounts.bytes_growth()),
+                                      signed_count(row.amounts.count_growth()),
+                                      ByteCount{row.amounts.at.front().array_data},
+                                      ByteCount{row.amounts.at.back().array_data}, row.name}};
+        });
+    if (shown.rows != 0) table.rest = rest_of(result->arrays.size(), "more row", shown, "array");
+    document.say({std::move(table)});
+}
+
+void say_native(const Kept& result, const DiffShown& shown, Document& document) {
+    TableBlock table;
+    table.columns = {right("growth", true),
+                     right("blocks"),
+                     right("before"),
+                     right("after"),
+                     left("blocks of C code", TextColumn::Fit::middle),
+                     left("held by", TextColumn::Fit::middle)};
+    table.rows = first_rows(
+        result, &GrowthResult::natives, shown.rows, [](const GrowthResult&, const GrownNative& row) {
+            return TableRow{
+                .cells = {signed_bytes(row.growth()), signed_count(row.count_growth()),
+                          ByteCount{row.bytes.front()}, ByteCount{row.bytes.back()}, native_words(row),
+                          row.now.leaked * 2 > row.now.count ? Text("leaked") : Text(row.now.held_by)}};
+        });
+    if (shown.rows != 0) table.rest = rest_of(result->natives.size(), "more row", shown, "native");
+    document.say({std::move(table)});
+}
+
+void say_memory(const Kept& result, Document& document) {
+    TableBlock table;
+    table.columns = {right("growth", true)};
+    for (const GrowthResult::Core& core : result->cores) table.columns.push_back(right(FilePath{core.file}));
+    table.columns.push_back(left("memory in use"));
+    std::vector<TableRow> rows;
+    for (const GrownMemory& row : result->memories) {
+        if (std::all_of(row.bytes.begin(), row.bytes.end(), [](std::uint64_t bytes) { return bytes == 0; }))
+            continue;
+        TableRow cells{.cells = {signed_bytes(row.growth())}};
+        for (const std::uint64_t bytes : row.bytes) cells.cells.emplace_back(ByteCount{bytes});
+        cells.cells.emplace_back(row.name);
+        rows.push_back(std::move(cells));
+    }
+    table.rows = rows_of(std::move(rows));
+    document.say({std::move(table)});
+}
+
+// --- for programs
+
+Datum numbers_of(const std::vector<Amounts>& at, std::uint64_t Amounts::*field) {
+    return Datum::list_of(at, [&](const Amounts& amounts) { return Datum(amounts.*field); });
+}
+
+/// Fields of a row: before, after and growth of each sum.
+Datum with_amounts(Datum row, const AmountsByCore& amounts, std::int64_t whole) {
+    const auto add = [&](const std::string& name, std::uint64_t before, std::uint64_t after) {
+        row[name + "_before"] = before;
+        row[name + "_after"] = after;
+        row[name + "_delta"] = AmountsByCore::difference(before, after);
+    };
+    const Amounts &first = amounts.at.front(), &last = amounts.at.back();
+    add("count", first.count, last.count);
+    add("size", first.size, last.size);
+    add("memory", first.memory, last.memory);
+    add("array_data", first.array_data, last.array_data);
+    add("native", first.native, last.native);
+    row["share"] = whole > 0 ? static_cast<double>(amounts.bytes_growth()) / static_cast<double>(whole) : 0.0;
+    if (amounts.at.size() > 2) {
+        row["counts"] = numbers_of(amounts.at, &Amounts::count);
+        row["memories"] = numbers_of(amounts.at, &Amounts::memory);
+    }
+    return row;
+}
+
+Datum grown_type(const GrowthResult& all, const GrownName& row) {
+    Datum data = with_amounts(entries({{"name", row.name}}), row.amounts, all.whole);
+    data["retained_before"] = row.retained.front();
+    data["retained_after"] = row.retained.back();
+    data["retained_delta"] =
+        row.retained.front() && row.retained.back()
+            ? Datum(AmountsByCore::difference(*row.retained.front(), *row.retained.back()))
+            : Datum();
+    return data;
+}
+
+Datum grown_array(const GrowthResult& all, const GrownName& row) {
+    return with_amounts(entries({{"name", row.name}}), row.amounts, all.whole);
+}
+
+Datum grown_row(const GrowthResult& all, const GrownRow& row) {
+    Datum data = entries({{"type", row.row.type},
+                          {"holder", row.row.holder},
+                          {"attribute", row.row.attribute},
+                          {"expression", row.row.expression},
+                          {"example", row.row.example}});
+    data["garbage"] = row.row.kind == HeldRow::Kind::garbage;
+    data = with_amounts(std::move(data), row.amounts, all.whole);
+    if (all.cores.back().compared) {
+        data["appeared"] = row.row.appeared;
+        data["stayed"] = row.row.stayed;
+    }
+    return data;
+}
+
+Datum grown_place(const GrowthResult& all, const GrownPlace& place) {
+    Datum data = entries({{"holder", place.holder},
+                          {"attribute", place.place},
+                          {"expression", place.expression},
+                          {"example", place.example},
+                          {"bytes_before", place.before},
+                          {"bytes_after", place.after},
+                          {"bytes_delta", place.growth},
+                          {"units", place.units},
+                          {"steady", place.steady},
+                          {"usual", place.usual}});
+    data["garbage"] = place.kind == HeldRow::Kind::garbage;
+    data["share"] = all.whole > 0 ? static_cast<double>(place.growth) / static_cast<double>(all.whole) : 0.0;
+    data["parts"] = Datum::list_of(place.parts, [](const GrownPlace::Part& part) {
+        return entries({{"type", part.type},
+                        {"count_delta", part.count},
+                        {"bytes_delta", part.bytes},
+                        {"each", part.each == 0 ? Datum() : Datum(part.each)}});
+    });
+    if (all.cores.back().compared) {
+        data["appeared"] = place.appeared;
+        data["stayed"] = place.stayed;
+    }
+    return data;
+}
+
+Datum grown_native(const GrowthResult&, const GrownNative& row) {
+    return entries({{"class", or_null(row.now.of_class)},
+                    {"size", row.now.size},
+                    {"count_before", row.count.front()},
+                    {"count_after", row.count.back()},
+                    {"count_delta", row.count_growth()},
+                    {"bytes_before", row.bytes.front()},
+                    {"bytes_after", row.bytes.back()},
+                    {"bytes_delta", row.growth()},
+                    {"leaked", row.now.leaked},
+                    {"held_by", or_null(row.now.held_by)},
+                    {"example", row.now.example}});
+}
+
+Datum grown_memory_row(const GrowthResult&, const GrownMemory& row) {
+    return entries({{"name", row.name},
+                    {"bytes_before", row.bytes.front()},
+                    {"bytes_after", row.bytes.back()},
+                    {"bytes_delta", row.growth()}});
+}
+
+Datum compared_core(const GrowthResult& all, const GrowthResult::Core& core) {
+    Datum data = entries({{"file", FilePath{core.file}},
+                          {"pid", core.pid},
+                          {"python", core.python},
+                          {"objects", core.objects},
+                          {"in_use", core.in_use}});
+    if (all.same_process && core.compared) {
+        data["appeared"] = core.appeared;
+        data["kept"] = core.kept;
+        data["gone"] = core.gone;
+    }
+    return data;
+}
+
+const char* name_of_cause(GrowthResult::Cause cause) {
+    switch (cause) {
+        case GrowthResult::Cause::place:
+            return "place";
+        case GrowthResult::Cause::native:
+            return "native";
+        case GrowthResult::Cause::memory:
+            return "memory";
+        case GrowthResult::Cause::nothing:
+            break;
+    }
+    return "nothing";
+}
+
+template <class Row>
+Document::Table grown_table(const char* key, const Kept& result, std::vector<Row> GrowthResult::*rows,
+                            Datum (*make)(const GrowthResult&, const Row&), std::size_t most = 0) {
+    return {key, [result, rows, make, most](const std::function<void(const Datum&)>& visit) {
+                std::size_t shown = 0;
+                for (const Row& row : *result.*rows) {
+                    if (most != 0 && shown++ == most) break;
+                    visit(make(*result, row));
+                }
+            }};
+}
+
+const std::vector<std::string> grown_sums_columns = {
+    "count_before",  "count_after",       "count_delta",      "size_before",
+    "size_after",    "size_delta",        "memory_before",    "memory_after",
+    "memory_delta",  "array_data_before", "array_data_after", "array_data_delta",
+    "native_before", "native_after",      "native_delta",     "share"};
+
+std::vector<std::string> columns_with_sums(std::vector<std::string> names) {
+    names.insert(names.end(), grown_sums_columns.begin(), grown_sums_columns.end());
+    return names;
+}
+
+void add_data(const Kept& result, const DiffShown& shown, Document& document) {
+    struct Choice {
+        DiffTable table;
+        Document::Table rows;
+        std::vector<std::string> columns;
+    };
+    const auto most = [&](DiffTable table) { return table == shown.table ? shown.rows : 0; };
+    std::vector<Choice> tables;
+    tables.push_back({DiffTable::types,
+                      grown_table("types", result, &GrowthResult::types, grown_type, most(DiffTable::types)),
+                      columns_with_sums({"name"})});
+    tables.push_back(
+        {DiffTable::holders,
+         grown_table("holders", result, &GrowthResult::held, grown_row, most(DiffTable::holders)),
+         columns_with_sums({"type", "holder", "attribute", "expression", "example"})});
+    tables.push_back(
+        {DiffTable::arrays,
+         grown_table("arrays", result, &GrowthResult::arrays, grown_array, most(DiffTable::arrays)),
+         columns_with_sums({"name"})});
+    tables.push_back(
+        {DiffTable::native,
+         grown_table("native", result, &GrowthResult::natives, grown_native, most(DiffTable::native)),
+         {"class", "size", "count_before", "count_after", "count_delta", "bytes_before", "bytes_after",
+          "bytes_delta", "leaked", "held_by", "example"}});
+    tables.push_back({DiffTable::memory,
+                      grown_table("memory", result, &GrowthResult::memories, grown_memory_row),
+                      {"name", "bytes_before", "bytes_after", "bytes_delta"}});
+    const DiffTable first = shown.table == DiffTable::summary ? DiffTable::types : shown.table;
+    for (Choice& one : tables)
+        if (one.table == first) {
+            document.rows_key = one.rows.key;
+            document.rows = std::move(one.rows.rows);
+            document.csv_columns = std::move(one.columns);
+        } else {
+            document.more_tables.push_back(std::move(one.rows));
+        }
+    document.more_tables.push_back(grown_table("places", result, &GrowthResult::places, grown_place));
+    document.data["cores"] = Datum::list_of(
+        result->cores, [&](const GrowthResult::Core& core) { return compared_core(*result, core); });
+    document.data["same_process"] = result->same_process;
+    document.data["same_program"] = result->same_program;
+    document.data["headline"] = growth_headline(*result);
+    document.data["cause"] = name_of_cause(result->cause);
+    document.data["growth"] = result->whole;
+    document.data["in_use_delta"] = growth_in_use(*result);
+}
+
+void say_summary(const Kept& result, const DiffShown& shown, Document& document) {
+    say_cores(*result, document);
+    document.say(gap());
+    document.say(sentence(growth_headline(*result).bold()));
+    document.say(gap());
+    say_sums(*result, document);
+    if (!result->places.empty()) {
+        document.say(gap());
+        say_places(result, shown, document);
+    }
+    if (!result->types.empty()) {
+        document.say(gap());
+        say_types(result, shown, document);
+    }
+    document.say(gap());
+    say_memory(result, document);
+    using Cause = GrowthResult::Cause;
+    if (result->cause == Cause::place && result->places.front().kind != HeldRow::Kind::garbage)
+        document.say(
+            hint(says("why {} {}", result->places.front().example, Text(FilePath{shown.newest}).quoted()),
+                 "the path to one of what is new"));
+    else if (result->cause == Cause::place)
+        document.say(hint(says("cycles {}", Text(FilePath{shown.newest}).quoted()), "what the garbage is"));
+    else if (result->cause == Cause::native)
+        document.say(
+            hint(says("native {}", Text(FilePath{shown.newest}).quoted()), "the blocks, and who holds them"));
+    else if (result->cause == Cause::memory)
+        document.say(hint(says("memory {}", Text(FilePath{shown.newest}).quoted()), "who owns each byte"));
+    else
+        document.say(hint(shown.command + " --by holder", "what changed, row by row"));
+}
+
+}  // namespace
+
+Document render_diff(GrowthResult growth, const DiffShown& shown) {
+    const auto result = kept(std::move(growth));
+    Document document{.command = "diff"};
+    add_data(result, shown, document);
+    switch (shown.table) {
+        case DiffTable::summary:
+            say_summary(result, shown, document);
+            return document;
+        case DiffTable::types:
+            say_types(result, shown, document);
+            break;
+        case DiffTable::holders:
+            say_rows(result, shown, document);
+            break;
+        case DiffTable::arrays:
+            say_arrays(result, shown, document);
+            break;
+        case DiffTable::native:
+            say_native(result, shown, document);
+            break;
+        case DiffTable::memory:
+            say_memory(result, document);
+            break;
+    }
+    if (document.blocks.empty()) document.say(line("Nothing changed."));
+    return document;
+}
+
+}  // namespace heapsift
