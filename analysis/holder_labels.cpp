@@ -275,15 +275,17 @@ HolderName HolderLabeler::name(std::uint32_t label) const {
     return name;
 }
 
-std::optional<RootKind> HolderLabeler::root_kind(std::uint32_t label) const {
+const HeapGraph::PlacedRoot* HolderLabeler::root(std::uint32_t label) const {
     while (labels_[label].above != none) label = labels_[label].above;
     const std::uint64_t owner = labels_[label].owner;
-    if (owner < owner_is_root || owner >= owner_is_class) return std::nullopt;
-    return graph_.roots()[owner - owner_is_root].root.kind;
+    return owner < owner_is_root || owner >= owner_is_class ? nullptr
+                                                            : &graph_.roots()[owner - owner_is_root];
 }
 
 bool HolderLabeler::names_thread(std::uint32_t label) const {
-    const auto kind = root_kind(label);
+    const HeapGraph::PlacedRoot* begins = root(label);
+    if (!begins) return false;
+    const RootKind kind = begins->root.kind;
     return kind == RootKind::thread || kind == RootKind::thread_local_ || kind == RootKind::context;
 }
 

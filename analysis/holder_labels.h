@@ -48,9 +48,8 @@ public:
     HolderName name(std::uint32_t label) const;
     /// True if the name is one that the program gave, of a thread, and no name in its source.
     bool names_thread(std::uint32_t label) const;
-    /// The kind of the root at which the label begins; nothing if it begins with the type of an object, a class
-    /// or a function.
-    std::optional<RootKind> root_kind(std::uint32_t label) const;
+    /// The root at which the label begins; null if it begins with the type of an object, a class or a function.
+    const HeapGraph::PlacedRoot* root(std::uint32_t label) const;
     /// The label that `target` would have if its path came by this reference: a new one, or one that there is.
     /// `source` must have a label.
     std::uint32_t label_by(ObjectId source, ObjectId target, const ReferenceName& name);

@@ -11,6 +11,7 @@ namespace {
 
 // What a process that does the same as before gains and loses between two cores: some caches, some arguments.
 constexpr std::int64_t least_growth = 64 << 10;
+constexpr std::int64_t times_more_free = 8;
 constexpr std::uint64_t parts_of_in_use = 200;  // and so much of what is in use
 
 template <class Row>
@@ -118,7 +119,8 @@ void choose_cause(GrowthResult& result) {
     if (!result.memories.empty()) {
         const GrownMemory& row = result.memories.front();
         // What objects and blocks take is told by what holds them.
-        if (row.is_free) memory = row.growth();
+        // What is free may be used again: it is the answer only where little else grew.
+        if (row.is_free && row.growth() >= times_more_free * std::max(place, native)) memory = row.growth();
         if (row.is_c_code) memory = native_without_owner(result);
     }
     if (std::max({place, native, memory}) < least) return;

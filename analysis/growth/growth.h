@@ -68,8 +68,7 @@ struct GrownNative {
 /// Where a program adds something and does not take it away.
 struct GrownPlace {
     HeldRow::Kind kind = HeldRow::Kind::root;
-    std::string holder, place;  // "app", "_REGISTRY"; "app.Server", "cache"; "func()", "seen"
-    bool place_joined = false;
+    std::string holder, place;            // "app", "_REGISTRY"; "app.Server", "cache"; "func()", "seen"
     std::string expression;               // the path to one of the units, in the newest core
     Address example;                      // that unit; null where the place lost all it had
     std::uint64_t before = 0, after = 0;  // bytes of all its rows, in the first and the last core

@@ -20,8 +20,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_above = 8;
+constexpr std::size_t most_containers_in_containers = 16;
 constexpr std::size_t retained_types = 100;
-constexpr const char* thread_data_words = "thread-local data";
 
 bool is_container(KnownType type) {
     switch (type) {
@@ -41,9 +41,8 @@ bool is_container(KnownType type) {
     }
 }
 
-HeldRow::Kind kind_of(std::optional<RootKind> root) {
-    if (!root) return HeldRow::Kind::object;
-    switch (*root) {
+HeldRow::Kind kind_of(RootKind root) {
+    switch (root) {
         case RootKind::native:
         case RootKind::native_unseen:
             return HeldRow::Kind::native;
@@ -52,7 +51,7 @@ HeldRow::Kind kind_of(std::optional<RootKind> root) {
     }
 }
 
-bool is_of_thread(std::optional<RootKind> root) {
+bool is_of_thread(RootKind root) {
     return root == RootKind::thread || root == RootKind::thread_local_ || root == RootKind::context;
 }
 
@@ -71,6 +70,7 @@ public:
     void find(Inventory& into) {
         if (work_.progress()) work_.progress()("what each is held by", 0);
         for (const NodeId node : labels_.paths().order()) place(graph_.object_of(node));
+        place_garbage();
         count_all(into);
         add_native();
         name_rows();
@@ -112,6 +112,36 @@ private:
         ++pairs_[{row, above}];
     }
 
+    /// What no root reaches is held by what dominates it, if anything does.
+    void place_garbage() {
+        bool any = false;
+        for (ObjectId object{0}; object < graph_.object_count(); ++object) {
+            if (row_of_[object] != NarrowNumbers::none) continue;
+            row_of_.set(object, numbered(columns_.type_of(object), HolderLabeler::none, object));
+            any = true;
+        }
+        if (!any) return;
+        const RetainedLookup retained(graph_, work_.retained());
+        for (ObjectId object{0}; object < graph_.object_count(); ++object) {
+            if (labels_of_[row_of_[object]] != HolderLabeler::none) continue;
+            const std::uint32_t above = owner_in_garbage(retained, object);
+            if (above != NarrowNumbers::none) ++pairs_[{row_of_[object], above}];
+        }
+    }
+
+    /// The row of the nearest dominator that is no plain container.
+    std::uint32_t owner_in_garbage(const RetainedLookup& retained, ObjectId object) const {
+        NodeId node = HeapGraph::node_of(object);
+        for (std::size_t level = 0; level < most_containers_in_containers; ++level) {
+            node = retained.dominator(node);
+            if (node == no_node || graph_.kind(node) != NodeKind::object) break;
+            const ObjectId above = HeapGraph::object_of(node);
+            const TypeId type = columns_.type_of(above);
+            if (type == no_type || !is_container(columns_.types[type].known)) return row_of_[above];
+        }
+        return NarrowNumbers::none;
+    }
+
     void count_all(Inventory& into) {
         std::optional<ObjectHistory> history;
         if (before_ && !before_->cores.empty()) history.emplace(*before_);
@@ -119,8 +149,6 @@ private:
         if (history)
             for (const TypeInfo& type : columns_.types) marks.push_back(type_mark(type));
         for (ObjectId object{0}; object < graph_.object_count(); ++object) {
-            if (row_of_[object] == NarrowNumbers::none)  // no root reaches it
-                row_of_.set(object, numbered(columns_.type_of(object), HolderLabeler::none, object));
             HeldRow& row = rows_[row_of_[object]];
             const ObjectSizes sizes = (*columns_.sizes)[object];
             row.now += {1, sizes.size, sizes.memory, sizes.array_data, 0};
@@ -160,6 +188,14 @@ private:
         }
     }
 
+    /// Of whatever thread; that of a threading.local by what this is called.
+    std::string thread_data_words(const Root& root) const {
+        std::string words = "thread-local data";
+        if (root.of == no_object || labels_.label(root.of) == HolderLabeler::none) return words;
+        const HolderName local = labels_.name(labels_.label(root.of));
+        return words + " of " + local.owner + (local.joined() ? "" : ".") + local.attribute();
+    }
+
     void name(std::size_t i) {
         HeldRow& row = rows_[i];
         row.type = type_name(columns_.types, types_of_[i]);
@@ -173,17 +209,17 @@ private:
             return;
         }
         const HolderName name = labels_.name(labels_of_[i]);
-        const auto root = labels_.root_kind(labels_of_[i]);
-        row.kind = kind_of(root);
-        row.holder = is_of_thread(root) ? thread_data_words : name.owner;
+        const HeapGraph::PlacedRoot* root = labels_.root(labels_of_[i]);
+        row.kind = root ? kind_of(root->root.kind) : HeldRow::Kind::object;
+        row.holder = root && is_of_thread(root->root.kind) ? thread_data_words(root->root) : name.owner;
         row.attribute = name.attribute();
         row.joined = name.joined();
         row.nameless = name.nameless();
         row.steps = static_cast<std::uint32_t>(name.steps.size());
         if (name.steps.empty()) return;
         const HolderName first{.owner = name.owner, .frame = name.frame, .steps = {name.steps.front()}};
-        row.place = first.attribute();
-        row.place_joined = first.joined() || first.nameless();
+        if (!first.joined() && !first.nameless())
+            row.place = first.attribute();  // else it is the holder itself
     }
 
     /// Equal words may have several numbers; and threads are not told apart.

@@ -62,8 +62,8 @@ struct HeldRow {
     std::string type, holder, attribute;  // as in HolderRow; of garbage both are empty. Not escaped
     std::string
         place;  // the first step of `attribute`: "children" of "children[*]"; names a place with `holder`
-    std::uint32_t steps = 0;                                      // of `attribute`
-    bool joined = false, nameless = false, place_joined = false;  // no dot; Python has no name for it
+    std::uint32_t steps = 0;                // of `attribute`
+    bool joined = false, nameless = false;  // no dot; Python has no name for it
     Kind kind = Kind::object;
     bool container = false;  // a dict, list, tuple, set, cell: rather than it, what is in it is told
     bool python_class = false;
@@ -128,8 +128,7 @@ struct Inventory {
         part.list(self.held, [](auto& row, Part& p) {
             for (auto* text : {&row.type, &row.holder, &row.attribute, &row.place, &row.expression})
                 p.text(*text);
-            for (auto* flag :
-                 {&row.joined, &row.nameless, &row.place_joined, &row.container, &row.python_class})
+            for (auto* flag : {&row.joined, &row.nameless, &row.container, &row.python_class})
                 p.number(*flag);
             p.number(row.kind);
             p.number(row.steps);

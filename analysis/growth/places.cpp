@@ -161,7 +161,6 @@ private:
         place.kind = top.kind;
         place.holder = top.holder;
         place.place = top.place;
-        place.place_joined = top.place_joined;
         place.usual = top.kind != HeldRow::Kind::garbage && is_usual_growth(top.holder, top.place);
         place.steady = is_steady(members);
         for (const std::uint32_t i : members) {
@@ -177,9 +176,10 @@ private:
         return place;
     }
 
-    /// Of the rows at the top that have more objects, those the fewest steps from the holder; of these the one
-    /// below which most hangs.
-    std::optional<std::uint32_t> unit_row(const std::vector<std::uint32_t>& members) const {
+    /// The rows whose objects are the units. Of those at the top that have more objects, the fewest steps from the
+    /// holder, the type of most bytes below them. Where what is at the top did not grow (the first one of a
+    /// list of equals), the others of its type; else what most bytes are.
+    std::vector<std::uint32_t> unit_rows(const std::vector<std::uint32_t>& members) const {
         std::map<std::uint32_t, std::int64_t> below;
         for (const std::uint32_t i : members) below[rows_[i].top] += rows_[i].grown.believed;
         std::optional<std::uint32_t> best;
@@ -189,11 +189,25 @@ private:
         };
         for (const auto& [i, bytes] : below)
             if (rows_[i].count() > 0 && (!best || rank(i) > rank(*best))) best = i;
-        return best;
+        const HeldRow& top = rows_[rows_[members.front()].top].grown.row;
+        const auto equal_rank = [&](std::uint32_t i) {
+            return std::pair(rows_[i].grown.row.type == top.type, rows_[i].grown.believed);
+        };
+        if (!best)
+            for (const std::uint32_t i : members)
+                if (rows_[i].count() > 0 && (!best || equal_rank(i) > equal_rank(*best))) best = i;
+        if (!best) return {};
+        std::vector<std::uint32_t> units{*best};
+        for (const auto& [i, bytes] : below) {
+            const HeldRow &one = rows_[i].grown.row, &first = rows_[*best].grown.row;
+            if (i != *best && rows_[i].count() > 0 && one.steps == first.steps && one.type == first.type)
+                units.push_back(i);
+        }
+        return units;
     }
 
     void add_parts(const std::vector<std::uint32_t>& members, GrownPlace& place) const {
-        const auto unit = unit_row(members);
+        const std::vector<std::uint32_t> units_at = unit_rows(members);
         std::map<std::string, GrownPlace::Part> by_type;
         std::uint32_t largest = members.front();
         for (const std::uint32_t i : members) {
@@ -206,20 +220,20 @@ private:
             part.count += rows_[i].count();
             part.bytes += rows_[i].bytes();
         }
-        const HeldRow& shown = rows_[unit.value_or(largest)].grown.row;
+        const HeldRow& shown = rows_[units_at.empty() ? largest : units_at.front()].grown.row;
         place.expression = shown.expression;
         place.example = shown.example;
-        if (unit) {
-            place.units = static_cast<std::uint64_t>(rows_[*unit].count());
-            GrownPlace::Part first{.type = shown.type,
-                                   .count = rows_[*unit].count(),
-                                   .bytes = rows_[*unit].bytes(),
-                                   .each = 1,
-                                   .container = shown.container,
-                                   .python_class = shown.python_class};
-            GrownPlace::Part& rest = by_type[shown.type];
-            rest.count -= first.count;
-            rest.bytes -= first.bytes;
+        GrownPlace::Part first = by_type[shown.type];
+        first.each = 1;
+        if (!units_at.empty()) {
+            first.count = first.bytes = 0;
+            for (const std::uint32_t i : units_at) {
+                first.count += rows_[i].count();
+                first.bytes += rows_[i].bytes();
+            }
+            place.units = static_cast<std::uint64_t>(first.count);
+            by_type[shown.type].count -= first.count;
+            by_type[shown.type].bytes -= first.bytes;
             place.parts.push_back(std::move(first));
         }
         std::vector<GrownPlace::Part> others;

@@ -28,7 +28,7 @@ Text place_words(const GrownPlace& place) {
     Text words = place.holder;
     if (place.kind == HeldRow::Kind::native) words = says("C code ({})", place.holder);
     if (place.place.empty()) return words;
-    return words + (place.place_joined ? "" : ".") + place.place;
+    return words + "." + place.place;
 }
 
 Text grown_row_words(const HeldRow& row) {
@@ -45,20 +45,27 @@ Text units_words(const GrownPlace& place) {
     const GrownPlace::Part& unit = place.parts.front();
     if (place.units == 0) return says("no more objects, but larger ones: {}", TypeName{unit.type});
     Text words = says("{} more {}", Count{place.units}, TypeName{unit.type});
-    std::vector<Text> each, between;
+    std::vector<Text> between;
+    std::vector<std::pair<std::uint64_t, Text>> multiples;
     for (std::size_t i = 1; i < place.parts.size(); ++i) {
         const GrownPlace::Part& part = place.parts[i];
         const bool large = part.bytes * parts_worth_naming >= place.growth;
         if (part.count <= 0 || (part.container && !part.python_class) || (!large && !part.python_class))
             continue;
         if (part.each > 0)
-            each.push_back(says("{} {}", Count{part.each}, TypeName{part.type}));
+            multiples.emplace_back(part.each, says("{} {}", Count{part.each}, TypeName{part.type}));
         else if (part.bytes * 5 >= place.growth)
             between.push_back(
                 says("{} {}", Count{static_cast<std::uint64_t>(part.count)}, TypeName{part.type}));
     }
+    // Of what most bytes are, the rarest first.
+    if (multiples.size() > most_named_parts) multiples.resize(most_named_parts);
+    std::stable_sort(multiples.begin(), multiples.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Text> each;
+    for (auto& [number, text] : multiples) each.push_back(std::move(text));
+    if (between.size() > most_named_parts) between.resize(most_named_parts);
     const auto listed = [](std::vector<Text> texts) {
-        if (texts.size() > most_named_parts) texts.resize(most_named_parts);
         if (texts.size() < 2) return joined(std::move(texts), ", ");
         Text last = std::move(texts.back());
         texts.pop_back();
