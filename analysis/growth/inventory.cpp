@@ -121,23 +121,43 @@ private:
             any = true;
         }
         if (!any) return;
+        own_containers();
         const RetainedLookup retained(graph_, work_.retained());
         for (ObjectId object{0}; object < graph_.object_count(); ++object) {
-            if (labels_of_[row_of_[object]] != HolderLabeler::none) continue;
+            if (!in_garbage(object)) continue;
             const std::uint32_t above = owner_in_garbage(retained, object);
             if (above != NarrowNumbers::none) ++pairs_[{row_of_[object], above}];
         }
     }
 
+    bool in_garbage(ObjectId object) const { return labels_of_[row_of_[object]] == HolderLabeler::none; }
+    bool holds_plainly(ObjectId object) const {
+        const TypeId type = columns_.type_of(object);
+        return type != no_type && is_container(columns_.types[type].known);
+    }
+
+    /// In a cycle nothing dominates the dict of an instance: it is the instance's all the same.
+    void own_containers() {
+        for (ObjectId object{0}; object < graph_.object_count(); ++object) {
+            if (!in_garbage(object) || holds_plainly(object)) continue;
+            for (const ObjectId target : graph_.targets(object))
+                if (in_garbage(target) && holds_plainly(target)) owner_of_container_.emplace(target, object);
+        }
+    }
+
     /// The row of the nearest dominator that is no plain container.
     std::uint32_t owner_in_garbage(const RetainedLookup& retained, ObjectId object) const {
-        NodeId node = HeapGraph::node_of(object);
+        ObjectId at = object;
         for (std::size_t level = 0; level < most_containers_in_containers; ++level) {
-            node = retained.dominator(node);
-            if (node == no_node || graph_.kind(node) != NodeKind::object) break;
-            const ObjectId above = HeapGraph::object_of(node);
-            const TypeId type = columns_.type_of(above);
-            if (type == no_type || !is_container(columns_.types[type].known)) return row_of_[above];
+            const NodeId node = retained.dominator(at);
+            if (node != no_node && graph_.kind(node) == NodeKind::object) {
+                at = HeapGraph::object_of(node);
+            } else {
+                const auto owner = owner_of_container_.find(at);
+                if (at == object || owner == owner_of_container_.end()) return NarrowNumbers::none;
+                at = owner->second;
+            }
+            if (!holds_plainly(at)) return row_of_[at];
         }
         return NarrowNumbers::none;
     }
@@ -274,6 +294,7 @@ private:
     NarrowNumbers row_of_, above_;  // by object
     std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
     std::unordered_map<Pair, std::uint64_t, PairHash> pairs_;
+    std::unordered_map<std::uint32_t, ObjectId> owner_of_container_;
     std::vector<HeldRow> rows_;
     std::vector<std::uint32_t> labels_of_;  // by row
     std::vector<TypeId> types_of_;

@@ -133,6 +133,25 @@ private:
         return best;
     }
 
+    /// The row of the owners, where these are made by C and have no name for it: the bytes of a bytearray. A person
+    /// knows what holds the owner.
+    std::optional<std::uint32_t> owner_without_words(std::uint32_t i,
+                                                     const std::vector<std::uint32_t>& seen) const {
+        const HeldRow& row = rows_[i].grown.row;
+        if (row.kind != HeldRow::Kind::object || !row.place.empty()) return std::nullopt;
+        std::optional<std::uint32_t> best;
+        std::uint64_t most = 0;
+        for (const auto& [above, counts] : rows_[i].above) {
+            const HeldRow& owner = rows_[above].grown.row;
+            const bool unnamed = owner.type == row.holder && !owner.python_class;
+            if (!unnamed || counts.back() <= most || std::find(seen.begin(), seen.end(), above) != seen.end())
+                continue;
+            most = counts.back();
+            best = above;
+        }
+        return best;
+    }
+
     std::uint32_t top_of(std::uint32_t i) const {
         std::vector<std::uint32_t> seen{i};
         while (seen.size() < most_levels) {
@@ -141,6 +160,7 @@ private:
             const auto self = rows_[seen.back()].above.find(seen.back());
             const bool recursive = seen.size() > 1 || self != rows_[seen.back()].above.end();
             if (!above && recursive) above = owners_of(seen.back(), seen, false);
+            if (!above) above = owner_without_words(seen.back(), seen);
             if (!above) break;
             seen.push_back(*above);
         }
@@ -220,10 +240,14 @@ private:
             part.count += rows_[i].count();
             part.bytes += rows_[i].bytes();
         }
+        // Larger ones: what is at the top, if it is there in all cores.
+        const std::uint32_t top = rows_[members.front()].top;
+        if (units_at.empty() && !rows_[top].grown.row.container) largest = top;
         const HeldRow& shown = rows_[units_at.empty() ? largest : units_at.front()].grown.row;
         place.expression = shown.expression;
         place.example = shown.example;
         GrownPlace::Part first = by_type[shown.type];
+        first.type = shown.type;
         first.each = 1;
         if (!units_at.empty()) {
             first.count = first.bytes = 0;
@@ -235,6 +259,9 @@ private:
             by_type[shown.type].count -= first.count;
             by_type[shown.type].bytes -= first.bytes;
             place.parts.push_back(std::move(first));
+        } else {
+            place.parts.push_back(std::move(first));
+            by_type.erase(shown.type);
         }
         std::vector<GrownPlace::Part> others;
         for (auto& [type, part] : by_type) {

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -112,6 +113,10 @@ ExitCode run_diff(Session& session, const DiffOptions& options) {
     check(session);
     const std::vector<std::string>& paths = session.words().paths;
     for (const std::string& path : paths) session.redactor().know_path(path);
+    for (const std::string& path : paths)  // before minutes go by with the others
+        if (std::error_code error; !std::filesystem::exists(path, error))
+            throw cannot_analyse("no-such-file",
+                                 escape_for_terminal(session.redactor().path(path)) + ": no such file");
     std::optional<GrowthLimit> limit;
     if (!options.max_growth.empty()) limit = parse_growth_limit("--max-growth", options.max_growth);
     std::vector<GrowthRule> rules;

@@ -111,8 +111,8 @@ Text growth_headline(const GrowthResult& result) {
                              ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()));
             if (row.now.leaked * 2 > row.now.count)
                 text += says("; {} leaked: nothing leads to them",
-                             row.now.leaked == row.now.count ? Text("all of them are")
-                                                             : says("{} are", Count{row.now.leaked}));
+                             row.now.leaked == row.now.count ? Text("all of them")
+                                                             : says("{} of them", Count{row.now.leaked}));
             else if (!row.now.held_by.empty())
                 text += says("; found from {}", row.now.held_by);
             return text + ".";
@@ -561,27 +561,32 @@ Document render_diff(GrowthResult growth, const DiffShown& shown) {
     const auto result = kept(std::move(growth));
     Document document{.command = "diff"};
     add_data(result, shown, document);
+    bool empty = false;
     switch (shown.table) {
         case DiffTable::summary:
             say_summary(result, shown, document);
-            return document;
+            break;
         case DiffTable::types:
+            empty = result->types.empty();
             say_types(result, shown, document);
             break;
         case DiffTable::holders:
+            empty = result->held.empty();
             say_rows(result, shown, document);
             break;
         case DiffTable::arrays:
+            empty = result->arrays.empty();
             say_arrays(result, shown, document);
             break;
         case DiffTable::native:
+            empty = result->natives.empty();
             say_native(result, shown, document);
             break;
         case DiffTable::memory:
             say_memory(result, document);
             break;
     }
-    if (document.blocks.empty()) document.say(line("Nothing changed."));
+    if (empty) document.say(line("Nothing of that changed."));
     return document;
 }
 
