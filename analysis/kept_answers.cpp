@@ -9,7 +9,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_answers = 64;  // a file has places for 83, and each takes one
-constexpr std::uint64_t most_bytes_of_file = 16 << 20;
+constexpr std::uint64_t most_bytes_of_file = 32 << 20;
 
 /// FNV-1a.
 std::uint64_t hash_of(const std::string& text) {
@@ -34,13 +34,13 @@ void KeptAnswers::begin(const KeptQuestion& question, PartReader& part) {
 }
 
 /// Two questions of one run may need the same search; a file has one part of a name.
-void KeptAnswers::note(PartWriter part) {
+void KeptAnswers::note(PartWriter part, std::uint64_t most) {
     if (std::any_of(found_.begin(), found_.end(),
                     [&](const PartWriter& found) { return found.name() == part.name(); }))
         return;
     std::uint64_t bytes = 0;
     for (const std::span<const std::byte> blob : part.blobs()) bytes += blob.size();
-    if (bytes <= most_bytes) found_.push_back(std::move(part));
+    if (bytes <= most) found_.push_back(std::move(part));
 }
 
 bool KeptAnswers::is_full(const IndexFile& file, std::size_t new_answers) {

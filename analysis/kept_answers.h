@@ -98,11 +98,17 @@ public:
                 return kept;
         }
         Answer found = find();
-        if (file_ && found.rows() <= most_rows) {
+        std::size_t rows = most_rows;
+        std::uint64_t bytes = most_bytes;
+        if constexpr (requires { Answer::most_kept_bytes; }) {  // an answer that sums up a whole heap
+            rows = Answer::most_kept_rows;
+            bytes = Answer::most_kept_bytes;
+        }
+        if (file_ && found.rows() <= rows) {
             PartWriter part(question.part_name());
             begin(question, part);
             Answer::fields(std::as_const(found), part, about);
-            note(std::move(part));
+            note(std::move(part), bytes);
         }
         return found;
     }
@@ -116,7 +122,7 @@ public:
 private:
     static void begin(const KeptQuestion& question, PartWriter& part) { part.text(question.text()); }
     static void begin(const KeptQuestion& question, PartReader& part);
-    void note(PartWriter part);
+    void note(PartWriter part, std::uint64_t most);
 
     IndexFile* file_;
     std::vector<PartWriter> found_;

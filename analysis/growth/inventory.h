@@ -118,6 +118,9 @@ struct Inventory {
     bool compared = false;
     std::uint64_t appeared = 0, kept = 0, gone = 0;
 
+    /// It is larger than other answers: some 200 bytes a row.
+    static constexpr std::size_t most_kept_rows = 100'000;
+    static constexpr std::uint64_t most_kept_bytes = 12 << 20;
     std::size_t rows() const { return held.size() + types.size() + arrays.size() + native.size(); }
 
     /// To be kept; without what compares it with other cores.

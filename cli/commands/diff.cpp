@@ -72,6 +72,7 @@ public:
             one.note_references(question.heap());
             inventories_.push_back(std::move(inventory));
             one.finish();
+            one.tell_passes();
         }
         session_.include(one, path);
     }
