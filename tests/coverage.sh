@@ -28,6 +28,7 @@ parsers/snapshot 83
 parsers/reading 86
 analysis/graph 97
 analysis/suspects 95
+analysis/growth 90
 analysis 89
 cli 74
 '

@@ -163,27 +163,27 @@ private:
     }
 
     void count_all(Inventory& into) {
-        std::optional<ObjectHistory> history;
-        if (before_ && !before_->cores.empty()) history.emplace(*before_);
+        const bool compares = before_ && !before_->cores.empty();
+        ObjectHistory history;
         std::vector<std::uint32_t> marks;
-        if (history)
+        if (compares)
             for (const TypeInfo& type : columns_.types) marks.push_back(type_mark(type));
         for (ObjectId object{0}; object < graph_.object_count(); ++object) {
             HeldRow& row = rows_[row_of_[object]];
             const ObjectSizes sizes = (*columns_.sizes)[object];
             row.now += {1, sizes.size, sizes.memory, sizes.array_data, 0};
-            if (!history) continue;
+            if (!compares) continue;
             const TypeId type = columns_.type_of(object);
-            compare(*history, object_mark(work_.heap(), object, type == no_type ? 0 : marks[type]),
+            compare(history, object_mark(work_.heap(), object, type == no_type ? 0 : marks[type]),
                     sizes.memory, row, into);
         }
     }
 
-    static void compare(ObjectHistory& history, const ObjectMark& mark, std::uint64_t memory, HeldRow& row,
-                        Inventory& into) {
-        const std::size_t last = history.cores() - 1;
-        const bool in_last = history.was_in(last, mark);
-        const bool in_first = last > 0 && history.was_in(0, mark);
+    void compare(ObjectHistory& history, const ObjectMark& mark, std::uint64_t memory, HeldRow& row,
+                 Inventory& into) const {
+        const std::size_t last = before_->cores.size() - 1;
+        const bool in_last = history.was_in(*before_, last, mark);
+        const bool in_first = last > 0 && history.was_in(*before_, 0, mark);
         ++(in_last ? into.kept : into.appeared);
         if (!in_last) {
             ++row.appeared;

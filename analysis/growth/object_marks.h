@@ -29,23 +29,21 @@ struct EarlierObjects {
     std::vector<std::vector<ObjectMark>> cores;
 };
 
-/// What each object of `now` was before: walks all lists side by side.
+/// What each object was before: walks all lists side by side.
 class ObjectHistory {
 public:
-    explicit ObjectHistory(const EarlierObjects& before) : before_(before), at_(before.cores.size()) {}
     /// Whether the object was in the earlier core of that number; asked for objects in the order of addresses.
-    bool was_in(std::size_t core, const ObjectMark& mark) {
-        const auto& marks = before_.cores[core];
+    bool was_in(const EarlierObjects& before, std::size_t core, const ObjectMark& mark) {
+        at_.resize(before.cores.size());
+        const auto& marks = before.cores[core];
         std::size_t& at = at_[core];
         while (at < marks.size() && marks[at].address < mark.address) ++at;
         return at < marks.size() && marks[at].address == mark.address && marks[at].type == mark.type &&
                marks[at].content == mark.content;
     }
-    std::size_t cores() const { return before_.cores.size(); }
 
 private:
-    const EarlierObjects& before_;
-    std::vector<std::size_t> at_;
+    std::vector<std::size_t> at_;  // by core: the place among its marks
 };
 
 /// The mark of one object. `type`: type_mark of its type.

@@ -2,7 +2,7 @@
 
 // The rows that grew, and the places below which they hang (growth.h says what a place is).
 
-#include "analysis/growth/growth.h"
+#include "analysis/growth/grown.h"
 
 #include <vector>
 

@@ -162,14 +162,13 @@ CommandRunner setup_diff(CommandOptions& declare) {
 }
 
 std::string diff_details() {
-    return R"(The cores are given from the oldest to the newest. Growth is told by names that
-mean the same in each of them: types, attributes, globals, locals of functions.
-With three or more cores, what grew from each to the next comes first.
-
---fail-on takes retained(EXPRESSION), count(TYPE) and memory(TYPE), each followed
-by > and a size, a number or a share of what was there before: a soak test takes
-two cores and fails with exit code 4.
-)";
+    return "The cores are given from the oldest to the newest. Growth is told by names that\n"
+           "mean the same in each of them: types, attributes, globals, locals of functions.\n"
+           "With three or more cores, what grew from each to the next comes first.\n\n"
+           "A soak test that takes two cores fails with exit code 4 if one of its limits is\n"
+           "exceeded: RULE is retained(EXPRESSION), count(TYPE) or memory(TYPE), then > and\n"
+           "a size, a number, or a share of what was there before:\n  " +
+           command_line("diff core.1 core.2 --max-growth 5% --fail-on 'retained(app.CACHE)>1M'") + "\n";
 }
 
 }  // namespace heapsift

@@ -1,0 +1,105 @@
+#pragma once
+
+// The result of a comparison of cores (growth.h): rows with their amounts in each core, and the places that grew.
+
+#include "analysis/growth/inventory.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+/// Of one row in each core, the oldest first.
+struct AmountsByCore {
+    std::vector<Amounts> at;
+
+    std::int64_t count_growth() const { return difference(at.front().count, at.back().count); }
+    std::int64_t bytes_growth() const { return difference(at.front().bytes(), at.back().bytes()); }
+    static std::int64_t difference(std::uint64_t before, std::uint64_t after) {
+        return static_cast<std::int64_t>(after - before);
+    }
+};
+
+struct GrownName {
+    std::string name;
+    AmountsByCore amounts;
+    std::vector<std::optional<std::uint64_t>> retained;  // by core; of types
+};
+
+struct GrownRow {
+    HeldRow row;  // its words and its path, in the newest core that has it; `now` and `above` are not used
+    AmountsByCore amounts;
+    std::int64_t believed = 0;  // bytes of its growth that are no move from another row
+};
+
+struct GrownMemory {
+    std::string name;
+    std::vector<std::uint64_t> bytes;  // by core
+    bool is_free = false, is_c_code = false;
+    std::int64_t growth() const { return AmountsByCore::difference(bytes.front(), bytes.back()); }
+};
+
+struct GrownNative {
+    NativeAmounts now;                        // in the newest core that has it
+    std::vector<std::uint64_t> count, bytes;  // by core
+    std::int64_t count_growth() const { return AmountsByCore::difference(count.front(), count.back()); }
+    std::int64_t growth() const { return AmountsByCore::difference(bytes.front(), bytes.back()); }
+};
+
+/// Where a program adds something and does not take it away.
+struct GrownPlace {
+    HeldRow::Kind kind = HeldRow::Kind::root;
+    std::string holder, place;            // "app", "_REGISTRY"; "app.Server", "cache"; "func()", "seen"
+    std::string expression;               // the path to one of the units, in the newest core
+    Address example;                      // that unit; null where the place lost all it had
+    std::uint64_t before = 0, after = 0;  // bytes of all its rows, in the first and the last core
+    std::int64_t growth = 0;              // bytes of the rows that grew
+    std::int64_t believed = 0;            // of these, GrownRow::believed
+    bool steady = true;                   // it grew from each core to the next
+    bool usual = false;                   // a cache that many processes fill for a while
+    /// Objects of one type: the units first, then what most bytes are.
+    struct Part {
+        std::string type;
+        std::int64_t count = 0, bytes = 0;  // growth
+        std::uint64_t each = 0;             // for each unit; 0: no multiple
+        bool container = false, python_class = false;
+    };
+    std::vector<Part> parts;
+    std::uint64_t units = 0;                 // growth of the first part; 0: no more objects, but larger ones
+    std::uint64_t appeared = 0, stayed = 0;  // objects (HeldRow)
+};
+
+struct GrowthResult {
+    enum class Cause : std::uint8_t {
+        nothing,  // what grew is too little
+        place,    // places.front()
+        native,   // natives.front()
+        memory    // memories.front(): in no place
+    };
+
+    /// What a core is, and what it has.
+    struct Core {
+        std::string file, python, command;
+        std::int32_t pid = 0;
+        std::uint64_t objects = 0, in_use = 0;
+        std::uint64_t appeared = 0, kept = 0, gone = 0;  // against the core before, if `compared`
+        bool compared = false;
+    };
+    std::vector<Core> cores;
+    bool same_process = false;  // likely: the pid, and where the interpreter lies
+    bool same_program = true;   // the command, and the interpreter's version
+
+    Cause cause = Cause::nothing;
+    std::int64_t whole = 0;  // bytes by which everything grew: of the rows of `memories` that did
+
+    // Each by growth of bytes, most first; what did not change at all is left out.
+    std::vector<GrownPlace> places;
+    std::vector<GrownRow> held;
+    std::vector<GrownName> types, arrays;
+    std::vector<GrownNative> natives;
+    std::vector<GrownMemory> memories;
+};
+
+}  // namespace heapsift

@@ -1,0 +1,171 @@
+// What grew, as text and in the keys of the contract; and limits of growth.
+
+#include "cli/render/diff.h"
+#include "cli/growth_limits.h"
+#include "tests/catch.h"
+#include "tests/cli/shown.h"
+
+#include <string>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+GrowthResult grown() {
+    GrowthResult result;
+    result.cores = {{.file = "core.1",
+                     .python = "CPython 3.11.2",
+                     .command = "python3 app.py",
+                     .pid = 7,
+                     .objects = 100,
+                     .in_use = 1 << 20},
+                    {.file = "core.2",
+                     .python = "CPython 3.11.2",
+                     .command = "python3 app.py",
+                     .pid = 7,
+                     .objects = 900,
+                     .in_use = 3 << 20}};
+    result.same_process = true;
+    result.cause = GrowthResult::Cause::place;
+    result.whole = 2 << 20;
+    GrownPlace place;
+    place.holder = "app";
+    place.place = "REGISTRY";
+    place.expression = "app.REGISTRY[*]";
+    place.example = Address(0x7f0000001000);
+    place.before = 1000;
+    place.after = 1000 + (2 << 20);
+    place.growth = place.believed = 2 << 20;
+    place.units = 8;
+    place.parts = {{"app.Session", 8, 1000, 1, false, true},
+                   {"app.Tensor", 72'000, 2 << 19, 9000, false, true},
+                   {"dict", 8, 1 << 19, 1, true, false},
+                   {"app.Graph", 8, 500, 1, false, true}};
+    result.places.push_back(place);
+    result.types.push_back({"app.Session", {{{1, 50, 64, 0, 0}, {9, 450, 576, 0, 0}}}, {100, 900}});
+    result.memories.push_back({"Python objects", {1 << 20, 3 << 20}, false, false});
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("render diff: the place first, what each unit has, and the path to one", "[cli][render]") {
+    Shown shown;
+    const Written answer(
+        render_diff(
+            grown(),
+            {.table = DiffTable::summary, .rows = 20, .newest = "core.2", .command = "diff core.1 core.2"}),
+        shown);
+    const std::string text = answer.text(shown.page);
+    for (const char* words : {"process 7 of CPython 3.11.2, at two times",
+                              "app.REGISTRY grew by 2.0 MiB, 100 % of what grew: 8 more app.Session, each "
+                              "with 1 app.Graph and 9,000 app.Tensor.",
+                              "+800", "+512 B", "next: heapsift why 0x7f0000001000 core.2"}) {
+        INFO(text);
+        CHECK(text.find(words) != std::string::npos);
+    }
+    CHECK(answer.data["cause"] == "place");
+    CHECK(answer.data["cores"][1]["in_use"] == 3 << 20);
+    const std::vector<Json> rows = rows_of(answer);
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0]["count_before"] == 1);
+    CHECK(rows[0]["count_delta"] == 8);
+    CHECK(rows[0]["retained_delta"] == 800);
+}
+
+TEST_CASE("render diff: nothing, C code's blocks, free memory", "[cli][render]") {
+    Shown shown;
+    const auto text_of = [&](const GrowthResult& result) {
+        return Written(render_diff(result, {.table = DiffTable::summary,
+                                            .rows = 20,
+                                            .newest = "core.2",
+                                            .command = "diff core.1 core.2"}),
+                       shown)
+            .text(shown.page);
+    };
+    GrowthResult result = grown();
+    result.cause = GrowthResult::Cause::nothing;
+    CHECK(text_of(result).find(
+              "Nothing grew: 1.0 MiB in use before, 3.0 MiB after; the most, 2.0 MiB, is in app.REGISTRY.") !=
+          std::string::npos);
+    result.cause = GrowthResult::Cause::native;
+    result.natives.push_back({{"", 3000, 20, 60'000, 20, "", Address()}, {10, 20}, {30'000, 60'000}});
+    CHECK(text_of(result).find("10 more blocks of 3,000 bytes, 29.3 KiB (") != std::string::npos);
+    CHECK(text_of(result).find("; all of them leaked: nothing leads to them.") != std::string::npos);
+    result.natives.front().now.leaked = 0;
+    result.natives.front().now.held_by = "libfoo.so kept";
+    CHECK(text_of(result).find("; found from libfoo.so kept.") != std::string::npos);
+    result.cause = GrowthResult::Cause::memory;
+    result.memories.front().is_free = true;
+    CHECK(text_of(result).find("No object's memory grew as much as what is free") != std::string::npos);
+    result.memories.front().is_free = false;
+    CHECK(text_of(result).find("Python objects grew by 2.0 MiB") != std::string::npos);
+    result.cause = GrowthResult::Cause::place;
+    result.places.front().kind = HeldRow::Kind::garbage;
+    CHECK(text_of(result).find("Garbage that was not freed yet grew by") != std::string::npos);
+}
+
+TEST_CASE("render diff: each table alone", "[cli][render]") {
+    Shown shown;
+    for (const DiffTable table :
+         {DiffTable::types, DiffTable::holders, DiffTable::arrays, DiffTable::native, DiffTable::memory}) {
+        GrowthResult result = grown();
+        if (table != DiffTable::types) {
+            HeldRow row;
+            row.type = "app.Session";
+            row.holder = "app";
+            row.attribute = "REGISTRY[*]";
+            result.held.push_back({row, {{{1, 50, 64, 0, 0}, {9, 450, 576, 0, 0}}}, 512});
+            result.arrays.push_back({"<f8 (*, 3)", {{{1, 50, 64, 24, 0}, {9, 450, 576, 216, 0}}}, {}});
+            result.natives.push_back(
+                {{"Widget", 64, 9, 576, 0, "libw.so all", Address()}, {1, 9}, {64, 576}});
+        }
+        const Written answer(
+            render_diff(std::move(result),
+                        {.table = table, .rows = 0, .newest = "core.2", .command = "diff core.1 core.2"}),
+            shown);
+        CHECK(answer.text(shown.page).find('+') != std::string::npos);
+        CHECK(answer.csv().find('\n') != std::string::npos);
+        CHECK(rows_of(answer).size() == 1);
+    }
+    GrowthResult empty = grown();
+    empty.types.clear();
+    CHECK(Written(render_diff(std::move(empty),
+                              {.table = DiffTable::types, .rows = 20, .newest = "b", .command = "diff a b"}),
+                  shown)
+              .text(shown.page) == "Nothing of that changed.\n");
+}
+
+TEST_CASE("growth limits: read, compared, and refused", "[cli]") {
+    const GrowthLimit tenth = parse_growth_limit("--max-growth", "10%");
+    CHECK_FALSE(tenth.exceeded(100, 110));
+    CHECK(tenth.exceeded(100, 111));
+    CHECK_FALSE(tenth.exceeded(100, 50));
+    CHECK(tenth.exceeded(0, 1));
+    const GrowthLimit size = parse_growth_limit("--max-growth", "2K");
+    CHECK_FALSE(size.exceeded(0, 2048));
+    CHECK(size.exceeded(0, 2049));
+    for (const char* wrong : {"", "%", "many", "-5", "5%%", "1X"})
+        CHECK_THROWS_AS(parse_growth_limit("--max-growth", wrong), Error);
+
+    const GrowthRule rule = parse_growth_rule("retained(app.CACHE['a>b)'])>10%");
+    CHECK(rule.of == GrowthRule::Of::retained);
+    CHECK(rule.argument == "app.CACHE['a>b)']");
+    CHECK(rule.limit.percent);
+    CHECK(parse_growth_rule("count(app.Session) > 8").of == GrowthRule::Of::count);
+    CHECK(parse_growth_rule("memory(dict)>50M").limit.number == 50.0 * (1 << 20));
+    for (const char* wrong : {"", "retained", "retained()>1", "retained(x)", "retained(x)>", "size(x)>1",
+                              "retained(x)y>1", ")(>1"})
+        CHECK_THROWS_AS(parse_growth_rule(wrong), Error);
+
+    const GrowthResult result = grown();
+    const std::vector<GrowthRule> rules{rule, parse_growth_rule("count(app.Session)>7"),
+                                        parse_growth_rule("memory(app.Session)>1K")};
+    const auto exceeded = exceeded_limits(result, tenth, rules, {{std::nullopt, 5}, {}, {}});
+    REQUIRE(exceeded.size() == 3);
+    CHECK(exceeded[0] == "what is in use grew from 1.0 MiB to 3.0 MiB");
+    CHECK(exceeded[1].find("from 0 B to 5 B") != std::string::npos);
+    CHECK(exceeded[2] == "count(app.Session)>7: from 1 to 9");
+    CHECK_THROWS_AS(exceeded_limits(result, std::nullopt, {rule}, {{5, std::nullopt}}), Error);
+}

@@ -1,0 +1,272 @@
+// What grew between inventories that are written down, and an inventory of a heap that is.
+
+#include "analysis/growth/growth.h"
+#include "analysis/growth/object_marks.h"
+#include "tests/analysis/handmade_heap.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+HeldRow row(std::string type, std::string holder, std::string attribute, std::string place,
+            std::uint64_t count, std::uint64_t memory, std::vector<HeldRow::Above> above = {}) {
+    HeldRow made;
+    made.type = std::move(type);
+    made.holder = std::move(holder);
+    made.attribute = std::move(attribute);
+    made.place = std::move(place);
+    made.steps = made.attribute == made.place ? 1 : 2;
+    made.kind = above.empty() ? HeldRow::Kind::root : HeldRow::Kind::object;
+    made.python_class = made.type.starts_with("app.");
+    made.container = made.type == "list" || made.type == "dict";
+    made.expression = made.holder + "." + made.attribute;
+    made.example = Address(0x1000);
+    made.now = {count, memory, memory, 0, 0};
+    made.above = std::move(above);
+    return made;
+}
+
+void sum_types(Inventory& core) {
+    for (const HeldRow& held : core.held) {
+        const auto at = std::find_if(core.types.begin(), core.types.end(),
+                                     [&](const NamedAmounts& type) { return type.name == held.type; });
+        if (at == core.types.end())
+            core.types.push_back({held.type, held.now, {}});
+        else
+            at->now += held.now;
+        core.objects += held.now.count;
+    }
+}
+
+/// A registry of sessions, each with a graph that has 90 tensors; and a table that stays.
+Inventory registry(std::uint64_t sessions, std::uint64_t in_use) {
+    Inventory core;
+    core.file = "core";
+    core.command = core.arguments = "python3 app.py";
+    core.python = "CPython 3.11.2";
+    core.pid = 7;
+    core.runtime = Address(0x5000);
+    core.in_use = in_use;
+    core.held = {row("list", "app", "REGISTRY", "REGISTRY", 1, 100 + 8 * sessions),
+                 row("app.Session", "app", "REGISTRY[*]", "REGISTRY", sessions, 50'000 * sessions),
+                 row("app.Graph", "app.Session", "graph", "graph", sessions, 64 * sessions, {{1, sessions}}),
+                 row("app.Tensor", "app.Graph", "tensors[*]", "tensors", 90 * sessions, 90 * 100 * sessions,
+                     {{2, 90 * sessions}}),
+                 row("dict", "app", "TABLE", "TABLE", 1, 1'000'000)};
+    core.memory = {{"Python objects", in_use, false, false}, {free_row, 1000, true, false}};
+    sum_types(core);
+    return core;
+}
+
+}  // namespace
+
+TEST_CASE("growth: what is below a registry is one growth, with what each unit has", "[growth]") {
+    const GrowthResult result = growth({registry(10, 2'000'000), registry(18, 2'500'000)});
+    CHECK(result.same_process);
+    CHECK(result.same_program);
+    REQUIRE(result.cause == GrowthResult::Cause::place);
+    const GrownPlace& place = result.places.front();
+    CHECK(place.holder == "app");
+    CHECK(place.place == "REGISTRY");
+    CHECK(place.units == 8);
+    CHECK(place.growth == 8 * (8 + 50'000 + 64 + 9'000));
+    REQUIRE(place.parts.size() == 4);
+    CHECK(place.parts[0].type == "app.Session");
+    CHECK(place.parts[1].type == "app.Tensor");
+    CHECK(place.parts[1].each == 90);
+    CHECK(place.parts[2].type == "app.Graph");
+    CHECK(place.parts[2].each == 1);
+    CHECK(place.expression == "app.REGISTRY[*]");
+    CHECK(result.places.size() == 1);
+    CHECK(result.held.size() == 4);
+    CHECK(result.whole == 500'000);
+    REQUIRE(result.types.size() == 4);
+    CHECK(result.types.front().name == "app.Session");
+    CHECK(result.types.front().amounts.count_growth() == 8);
+}
+
+TEST_CASE("growth: a number that is no multiple is not told of each", "[growth]") {
+    Inventory after = registry(18, 2'500'000);
+    after.held[3].now.count += 1;
+    after.types.clear();
+    sum_types(after);
+    const GrowthResult result = growth({registry(10, 2'000'000), after});
+    CHECK(result.places.front().parts[1].each == 0);
+    CHECK(result.places.front().parts[1].count == 721);
+}
+
+TEST_CASE("growth: nothing, where too little grew, and where objects are only held elsewhere", "[growth]") {
+    CHECK(growth({registry(10, 2'000'000), registry(10, 2'000'000)}).cause == GrowthResult::Cause::nothing);
+    Inventory before = registry(100, 9'000'000), after = before;
+    after.held[1].holder = "other";  // the same sessions, by another path
+    const GrowthResult moved = growth({before, after});
+    CHECK(moved.cause == GrowthResult::Cause::nothing);
+    CHECK(moved.places.empty());
+    CHECK(moved.held.size() == 2);
+}
+
+TEST_CASE("growth: a chain of equals is the growth of what holds the first one", "[growth]") {
+    const auto chain = [](std::uint64_t links) {
+        Inventory core;
+        core.in_use = 1'000'000;
+        core.held = {
+            row("app.Link", "app", "FIRST", "FIRST", 1, 100),
+            row("app.Link", "app.Link", "next", "next", links, 1000 * links, {{1, links - 1}, {0, 1}}),
+            row("bytes", "app.Link", "payload", "payload", links + 1, 500 * (links + 1),
+                {{1, links}, {0, 1}})};
+        sum_types(core);
+        return core;
+    };
+    const GrowthResult result = growth({chain(100), chain(1100)});
+    REQUIRE(result.cause == GrowthResult::Cause::place);
+    CHECK(result.places.front().place == "FIRST");
+    CHECK(result.places.front().units == 1000);
+    CHECK(result.places.front().parts.front().type == "app.Link");
+    CHECK(result.places.front().parts[1].each == 1);
+}
+
+TEST_CASE("growth: rows that lead in a circle have an end", "[growth]") {
+    const auto circle = [](std::uint64_t count) {
+        Inventory core;
+        core.held = {row("app.A", "app.B", "a", "a", count, 10'000 * count, {{1, count}}),
+                     row("app.B", "app.A", "b", "b", count, 10'000 * count, {{0, count}})};
+        sum_types(core);
+        return core;
+    };
+    const GrowthResult result = growth({circle(1), circle(100)});
+    CHECK(result.cause == GrowthResult::Cause::place);
+    CHECK(result.places.front().units == 99);
+}
+
+TEST_CASE("growth: larger objects, and no more of them", "[growth]") {
+    Inventory before = registry(10, 2'000'000), after = before;
+    after.held[4].now.memory += 3'000'000;
+    after.types.clear();
+    sum_types(after);
+    const GrowthResult result = growth({before, after});
+    REQUIRE(result.cause == GrowthResult::Cause::place);
+    CHECK(result.places.front().place == "TABLE");
+    CHECK(result.places.front().units == 0);
+}
+
+TEST_CASE("growth: what C types hold without a name is told by what holds their object", "[growth]") {
+    const auto buffer = [](std::uint64_t bytes) {
+        Inventory core;
+        core.held = {row("bytearray", "app", "BUFFER", "BUFFER", 1, 64),
+                     row("bytes", "bytearray", "<bytes>", "", 1, bytes, {{0, 1}})};
+        sum_types(core);
+        return core;
+    };
+    const GrowthResult result = growth({buffer(1000), buffer(1'000'000)});
+    CHECK(result.places.front().place == "BUFFER");
+    CHECK(result.places.front().parts.front().type == "bytearray");
+}
+
+TEST_CASE("growth: of three cores, what grew each time comes first; usual caches come last", "[growth]") {
+    std::vector<Inventory> cores{registry(10, 2'000'000), registry(11, 2'100'000), registry(12, 2'200'000)};
+    const auto add = [&](std::size_t core, const char* holder, const char* place, std::uint64_t memory) {
+        cores[core].held.push_back(row("str", holder, place, place, memory / 100, memory));
+    };
+    add(1, "app", "ONCE", 900'000);
+    add(2, "app", "ONCE", 900'000);
+    add(1, "linecache", "cache", 800'000);
+    add(2, "linecache", "cache", 1'900'000);
+    for (Inventory& core : cores) {
+        core.types.clear();
+        sum_types(core);
+    }
+    const GrowthResult result = growth(cores);
+    REQUIRE(result.places.size() == 3);
+    CHECK(result.places[0].place == "REGISTRY");
+    CHECK(result.places[1].place == "ONCE");
+    CHECK_FALSE(result.places[1].steady);
+    CHECK(result.places[2].usual);
+}
+
+TEST_CASE("growth: blocks of C code, and what is free", "[growth]") {
+    Inventory before = registry(10, 2'000'000), after = registry(10, 9'000'000);
+    before.memory.push_back({c_code_row, 100'000, false, true});
+    after.memory.push_back({c_code_row, 7'100'000, false, true});
+    before.native = {{"", 3000, 10, 30'000, 0, "", Address()}};
+    after.native = {{"", 3000, 2343, 7'029'000, 2000, "", Address()},
+                    {"Widget", 3000, 2343, 7'029'000, 2000, "", Address()}};
+    GrowthResult result = growth({before, after});
+    REQUIRE(result.cause == GrowthResult::Cause::native);
+    CHECK(result.natives.front().now.of_class == "Widget");
+    for (HeldRow& held : after.held) held.now.native = held.type == "app.Session" ? 7'000'000 : 0;
+    result = growth({before, after});
+    CHECK(result.cause != GrowthResult::Cause::native);  // the sessions own it
+
+    Inventory freed = registry(10, 9'000'000);
+    freed.memory[1].bytes = 7'000'000;
+    freed.memory[0].bytes = 2'000'000;
+    CHECK(growth({before, freed}).cause == GrowthResult::Cause::memory);
+}
+
+TEST_CASE("growth: other programs are said to be others", "[growth]") {
+    Inventory other = registry(10, 2'000'000);
+    other.arguments = "python3 other.py";
+    const GrowthResult result = growth({registry(10, 2'000'000), other});
+    CHECK_FALSE(result.same_program);
+    CHECK_FALSE(result.same_process);
+}
+
+TEST_CASE("inventory: each object is in one row, with the rows of the owners", "[growth]") {
+    HandmadeHeap heap;
+    heap.objects = {
+        {Address(0x10000),
+         "list",
+         facts(56, 64, 0, 1),
+         {},
+         {reference(0x10100, "[0]"), reference(0x10200, "[1]")}},
+        {Address(0x10100), "app.Job", facts(48, 1000, 0, 1), {}, {reference(0x10300, ".name")}},
+        {Address(0x10200), "app.Job", facts(48, 1000, 0, 1), {}, {reference(0x10400, ".name")}},
+        {Address(0x10300), "str", facts(50, 200, 0, 1), {}, {}},
+        {Address(0x10400), "str", facts(50, 200, 0, 1), {}, {}},
+        {Address(0x10500), "app.Lost", facts(50, 300, 0, 1), {}, {reference(0x10600, ".x")}},
+        {Address(0x10600), "app.Lost", facts(50, 300, 0, 1), {}, {reference(0x10500, ".x")}},
+    };
+    Reference native = reference(0x10000, "<block of C code>", ReferenceKind::native);
+    native.word = Address(0x80000);
+    heap.natives.push_back(native);
+    heap.memory = {{"Python objects", 3064}, {free_row, 10}, {c_code_row, 5}};
+    const HandmadeReader reader = heap.build();
+    Work work(reader);
+    const Inventory core = take_inventory(work);
+    CHECK(core.objects == 7);
+    CHECK(core.in_use == 3079);
+    Amounts all;
+    for (const HeldRow& held : core.held) all += held.now;
+    CHECK(all.count == 7);
+    CHECK(all.memory == 3064);
+    const auto find = [&](const char* type) {
+        return std::find_if(core.held.begin(), core.held.end(),
+                            [&](const HeldRow& held) { return held.type == type; });
+    };
+    CHECK(find("str")->holder == "app.Job");
+    CHECK(find("str")->attribute == "name");
+    std::uint64_t jobs = 0, names = 0;
+    for (const HeldRow& held : core.held) {
+        if (held.type == "app.Job") jobs += held.now.count;
+        if (held.type != "str") continue;
+        for (const HeldRow::Above& above : held.above) {
+            CHECK(core.held[above.row].type == "app.Job");
+            names += above.count;
+        }
+    }
+    CHECK(jobs == 2);
+    CHECK(names == 2);
+    CHECK(find("app.Lost")->kind == HeldRow::Kind::garbage);
+    CHECK(find("app.Lost")->now.count == 2);
+    CHECK(find("list")->kind == HeldRow::Kind::native);
+
+    EarlierObjects before{{object_marks(reader)}};
+    before.cores.front().erase(before.cores.front().begin() + 1);  // the first job was not there
+    const Inventory again = take_inventory(work, &before);
+    CHECK(again.kept == 6);
+    CHECK(again.appeared == 1);
+}
