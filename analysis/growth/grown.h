@@ -64,7 +64,8 @@ struct GrownPlace {
         std::string type;
         std::int64_t count = 0, bytes = 0;  // growth
         std::uint64_t each = 0;             // for each unit; 0: no multiple
-        bool container = false, python_class = false;
+        bool container = false;
+        bool akin = false;  // a class of the package that the units are of
     };
     std::vector<Part> parts;
     std::uint64_t units = 0;                 // growth of the first part; 0: no more objects, but larger ones

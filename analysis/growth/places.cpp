@@ -24,6 +24,9 @@ struct MatchedRow {
     bool grew() const { return grown.believed > 0 || count() > 0; }
 };
 
+/// "app" of "app.models.Session".
+std::string package_of(const std::string& type) { return type.substr(0, type.find('.')); }
+
 std::int64_t difference_of(const std::vector<std::uint64_t>& at) {
     return AmountsByCore::difference(at.front(), at.back());
 }
@@ -236,7 +239,7 @@ private:
             GrownPlace::Part& part = by_type[row.row.type];
             part.type = row.row.type;
             part.container = row.row.container;
-            part.python_class = row.row.python_class;
+            part.akin = row.row.python_class;
             part.count += rows_[i].count();
             part.bytes += rows_[i].bytes();
         }
@@ -266,6 +269,7 @@ private:
         std::vector<GrownPlace::Part> others;
         for (auto& [type, part] : by_type) {
             if (part.count <= 0 && part.bytes <= 0) continue;
+            part.akin = part.akin && package_of(part.type) == package_of(shown.type);
             const auto units = static_cast<std::int64_t>(place.units);
             if (units > 0 && part.count > 0 && part.count % units == 0)
                 part.each = static_cast<std::uint64_t>(part.count / units);

@@ -50,8 +50,7 @@ Text units_words(const GrownPlace& place) {
     for (std::size_t i = 1; i < place.parts.size(); ++i) {
         const GrownPlace::Part& part = place.parts[i];
         const bool large = part.bytes * parts_worth_naming >= place.growth;
-        if (part.count <= 0 || (part.container && !part.python_class) || (!large && !part.python_class))
-            continue;
+        if (part.count <= 0 || (!part.akin && (part.container || !large))) continue;
         if (part.each > 0)
             multiples.emplace_back(part.each, says("{} {}", Count{part.each}, TypeName{part.type}));
         else if (part.bytes * 5 >= place.growth)
@@ -101,6 +100,8 @@ Text growth_headline(const GrowthResult& result) {
             const GrownPlace& place = result.places.front();
             Text what = place.kind == HeldRow::Kind::garbage ? Text("Garbage that was not freed yet")
                                                              : place_words(place);
+            if (place.kind == HeldRow::Kind::object && !place.expression.empty())
+                what += says(" ({})", place.expression);
             return says("{} grew by {}, {}: {}.", std::move(what), ByteCount{positive(place.growth)},
                         share_of_growth(result, place.growth), units_words(place));
         }
@@ -204,24 +205,32 @@ RowsOf<TableRow> first_rows(const Kept& result, std::vector<Row> GrowthResult::*
     };
 }
 
+/// Of three cores or more, those that were new in the last but one, and did not go.
+Text new_objects(const GrowthResult& result, const GrownPlace& place) {
+    if (!result.cores.back().compared) return {};
+    return Count{result.cores.size() > 2 ? place.stayed : place.appeared};
+}
+
 void say_places(const Kept& result, const DiffShown& shown, Document& document) {
     TableBlock table;
     table.columns = {right("growth", true),
                      right("share"),
                      right("before"),
                      right("after"),
+                     right(result->cores.size() > 2 ? "new, and still there" : "new objects"),
                      left("held in", TextColumn::Fit::middle),
                      left("what", TextColumn::Fit::wrap)};
     table.columns[2].narrow_page = 100;
     table.columns[3].narrow_page = 100;
+    table.columns[4].optional = true;  // with --objects
     const std::size_t most = shown.table == DiffTable::summary ? summary_rows : shown.rows;
     table.rows =
         first_rows(result, &GrowthResult::places, most, [](const GrowthResult& all, const GrownPlace& place) {
             return TableRow{
                 .cells = {signed_bytes(place.growth),
                           Share{positive(place.growth), positive(std::max(all.whole, place.growth)), true},
-                          ByteCount{place.before}, ByteCount{place.after}, place_words(place),
-                          units_words(place)}};
+                          ByteCount{place.before}, ByteCount{place.after}, new_objects(all, place),
+                          place_words(place), units_words(place)}};
         });
     if (most != 0) table.rest = rest_of(result->places.size(), "more place", shown, "holder");
     document.say({std::move(table)});
