@@ -1,0 +1,70 @@
+// heapsift lines: memory by the source line that allocated it.
+
+#include "cli/commands/lines.h"
+
+#include "analysis/lines.h"
+#include "cli/command_options.h"
+#include "cli/question.h"
+#include "cli/render/lines.h"
+#include "cli/units.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t most_calls = 0xffff;  // tracemalloc keeps no more
+
+struct LinesOptions {
+    LinesQuery query;
+    std::optional<std::size_t> traceback, domain;
+};
+
+void note_unread(const LinesResult& result, Diagnostics& diagnostics) {
+    if (result.unread > 0)
+        diagnostics.add("tracemalloc-unread",
+                        counted(result.unread, "record") +
+                            " of tracemalloc cannot be read: sizes by line are lower bounds",
+                        Severity::damage);
+    else if (result.tracing && result.domains.empty())
+        diagnostics.add("tracemalloc-unread", "tracemalloc was on, and its tables cannot be read",
+                        Severity::damage);
+    else if (result.counted_bytes && *result.counted_bytes != result.traced_bytes)
+        diagnostics.add("tracemalloc-sum",
+                        fmt::format("the lines add up to {} bytes, and tracemalloc itself counted {}",
+                                    grouped(result.traced_bytes), grouped(*result.counted_bytes)));
+}
+
+ExitCode run_lines(Session& session, const LinesOptions& options) {
+    LinesQuery query = options.query;
+    query.frames = options.traceback.value_or(1);
+    if (options.domain) query.domain = static_cast<std::uint32_t>(*options.domain);
+    query.limit = session.options().rows();
+    Question question(session, {});
+    LinesResult result = lines(question.heap(), query, session.progress());
+    note_unread(result, session.diagnostics());
+    return session.write(render_lines(std::move(result), query));
+}
+
+}  // namespace
+
+CommandRunner setup_lines(CommandOptions& declare) {
+    static constexpr std::array keys = {LineSort::size, LineSort::count, LineSort::average, LineSort::name};
+    auto options = std::make_shared<LinesOptions>();
+    declare.number("--traceback", options->traceback, "group by the N most recent calls (default 1)", 1,
+                   most_calls);
+    declare.flag("--by-domain", options->query.by_domain, "group by tracemalloc's domain too");
+    declare.number("--domain", options->domain, "only this domain: 0 is Python, 389047 NumPy's data", 0,
+                   std::numeric_limits<std::uint32_t>::max());
+    declare.choice(
+        "--sort", {"size", "count", "average", "name"},
+        [options](std::size_t choice) { options->query.sort = keys[choice]; }, "sort key (default size)");
+    return [options](Session& session) { return run_lines(session, *options); };
+}
+
+}  // namespace heapsift
