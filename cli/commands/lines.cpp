@@ -13,7 +13,9 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace heapsift {
 namespace {
@@ -61,9 +63,11 @@ CommandRunner setup_lines(CommandOptions& declare) {
     declare.flag("--by-domain", options->query.by_domain, "group by tracemalloc's domain too");
     declare.number("--domain", options->domain, "only this domain: 0 is Python, 389047 NumPy's data", 0,
                    std::numeric_limits<std::uint32_t>::max());
+    std::vector<std::string> names;
+    for (const LineSort key : keys) names.emplace_back(name_of(key));
     declare.choice(
-        "--sort", {"size", "count", "average", "name"},
-        [options](std::size_t choice) { options->query.sort = keys[choice]; }, "sort key (default size)");
+        "--sort", names, [options](std::size_t choice) { options->query.sort = keys[choice]; },
+        "sort key (default size)");
     return [options](Session& session) { return run_lines(session, *options); };
 }
 

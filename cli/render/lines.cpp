@@ -40,6 +40,7 @@ std::string words_of(const LinesQuery& query) {
     if (query.frames > 1) words += " --traceback " + std::to_string(query.frames);
     if (query.domain) words += " --domain " + std::to_string(*query.domain);
     if (query.by_domain) words += " --by-domain";
+    if (query.sort != LineSort::size) words += std::string(" --sort ") + name_of(query.sort);
     return words;
 }
 
@@ -67,16 +68,21 @@ TableBlock lines_table(const LinesResult& result, const LinesQuery& query) {
         }
     }
     table.rows = rows_of(std::move(rows));
+    if (query.frames == 1)
+        table.rest = TableRest{.rows = result.total_lines,
+                               .singular = "more line",
+                               .bytes = result.total_size,
+                               .all = CommandLine{words_of(query) + all_rows}};
     return table;
 }
 
-/// Counts rows of the result: callers are no rows of their own.
-Text rest_words(const LinesResult& result, const LinesQuery& query) {
-    return says(
-        "… {}; these {} are {} of the size. All: {}",
-        how_many(result.total_lines - result.lines.size(), query.frames > 1 ? "more traceback" : "more line"),
-        Count{result.lines.size()}, Share{result.shown_size, result.total_size},
-        CommandLine{words_of(query) + all_rows});
+/// With callers, rows of the table are more than rows of the result.
+Block rest_of_tracebacks(const LinesResult& result, const LinesQuery& query) {
+    const std::size_t shown = result.lines.size();
+    return sentence(says("… {}; {} {} of the memory.", how_many(result.total_lines - shown, "more traceback"),
+                         shown == 1 ? Text("this one is") : says("these {} are", Count{shown}),
+                         Share{result.shown_size, result.total_size}),
+                    says("All: {}", CommandLine{words_of(query) + all_rows}));
 }
 
 Text total_words(const LinesResult& result, const LinesQuery& query) {
@@ -119,6 +125,20 @@ void say_nothing_found(const LinesResult& result, const LinesQuery& query, Docum
 
 }  // namespace
 
+const char* name_of(LineSort sort) {
+    switch (sort) {
+        case LineSort::size:
+            return "size";
+        case LineSort::count:
+            return "count";
+        case LineSort::average:
+            return "average";
+        case LineSort::name:
+            return "name";
+    }
+    return "";
+}
+
 Text line_words(const SourceLine& line) {
     if (line.line == 0) return FilePath{line.file};
     return says("{}:{}", FilePath{line.file}, std::to_string(line.line));
@@ -143,7 +163,8 @@ Document render_lines(LinesResult lines, const LinesQuery& query) {
         return document;
     }
     document.say({lines_table(*result, query)});
-    if (result->lines.size() < result->total_lines) document.say(line(rest_words(*result, query), 1));
+    if (query.frames > 1 && result->lines.size() < result->total_lines)
+        document.say(rest_of_tracebacks(*result, query));
     document.say(sentence(total_words(*result, query)));
     if (result->most_frames > 0 && query.frames > result->most_frames)
         document.say(sentence(says("tracemalloc kept {} of each traceback; PYTHONTRACEMALLOC={} keeps more.",

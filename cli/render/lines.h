@@ -12,6 +12,9 @@ namespace heapsift {
 /// `query`: what was asked for.
 Document render_lines(LinesResult result, const LinesQuery& query);
 
+/// The word after --sort.
+const char* name_of(LineSort sort);
+
 /// "app.py:12"; the line is left out where it is unknown.
 Text line_words(const SourceLine& line);
 

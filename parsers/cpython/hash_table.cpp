@@ -11,13 +11,12 @@ constexpr std::uint64_t fewest_buckets = 16;       // HASHTABLE_MIN_SIZE
 constexpr std::uint64_t smallest_entry = 24;       // next, hash, key
 constexpr std::uint64_t largest_key_or_data = 64;  // no table of the interpreter has more
 
-/// Whether a function may lie there: in code, or in what a module's file has and no program writes.
-bool is_code_there(const AddressSpace& memory, Address address) {
+}  // namespace
+
+bool is_code(const AddressSpace& memory, Address address) {
     const Segment* segment = memory.find(address);
     return segment && (segment->executable || (segment->module >= 0 && !segment->writable));
 }
-
-}  // namespace
 
 std::optional<HashTable> read_hash_table(const AddressSpace& memory, const HashTableForm& form,
                                          Address address) {
@@ -33,7 +32,7 @@ std::optional<HashTable> read_hash_table(const AddressSpace& memory, const HashT
         return std::nullopt;
     for (const LayoutOffset& function :
          {form.get_entry_func, form.hash_func, form.compare_func, form.malloc_func, form.free_func})
-        if (function.present() && !is_code_there(memory, fields.pointer(*function))) return std::nullopt;
+        if (function.present() && !is_code(memory, fields.pointer(*function))) return std::nullopt;
     if (form.key_size.present()) {
         table.key_size = fields.read<std::uint64_t>(*form.key_size).value_or(0);
         table.data_size = fields.read<std::uint64_t>(*form.data_size).value_or(0);

@@ -15,16 +15,19 @@
 namespace heapsift {
 
 struct HashTable {
-    Address address;
+    Address address = {};
     std::uint64_t entry_count = 0;
     std::uint64_t bucket_count = 0;  // a power of two
-    Address buckets;
+    Address buckets = {};
     std::uint64_t key_size = 8, data_size = 8;  // bytes in an entry
 
     bool is_bucket_of(std::uint64_t hash, std::uint64_t bucket) const {
         return (hash & (bucket_count - 1)) == bucket;
     }
 };
+
+/// Whether a function may lie there: in code, or in what a module's file has and no program writes.
+bool is_code(const AddressSpace& memory, Address address);
 
 /// The table at `address`; nothing if its header does not read as one. Its buckets are mapped, but may lack bytes.
 std::optional<HashTable> read_hash_table(const AddressSpace& memory, const HashTableForm& form,

@@ -3,7 +3,7 @@
 // Every aligned word of the interpreter's writable data is tried as a pointer to a _Py_hashtable_t. Its functions must
 // be code, its numbers must fit. The table of traces is the one whose entries prove themselves: the hash of an entry
 // is its key, an address, rotated by four bits (_Py_HashPointer); the entry is in the bucket of that hash; its value
-// is a size and a traceback; the traceback's frames lead to str objects. No other table of the interpreter has such
+// is a size and a traceback; the traceback's frames lead to names of files. No other table of the interpreter has such
 // entries. The table of domains (since 3.9) maps small numbers to tables of the same kind; until 3.8 the domain is
 // part of the key. Last, the sum of all sizes must be what the interpreter counted, where that counter is known.
 //
@@ -28,7 +28,8 @@ constexpr std::size_t most_candidates = 4096;
 constexpr std::uint64_t buckets_to_probe = 1 << 16, entries_to_probe = 16;
 constexpr std::uint64_t pointer_with_domain = 12;  // bytes of pointer_t
 constexpr std::size_t longest_file_name = 4096;
-constexpr std::uint64_t counter_is_near = 4096;  // static variables of one source file lie together
+constexpr const char* unknown_file = "<unknown>";  // anon_unknown
+constexpr std::uint64_t counter_is_near = 4096;    // static variables of one source file lie together
 
 struct TableAt {
     Address place;  // the variable
@@ -107,15 +108,17 @@ private:
 
     std::uint32_t traceback_at(Address address);
     std::uint32_t read_traceback(Address address);
-    std::optional<std::uint32_t> file_of(Address str);
+    std::optional<std::string> name_at(Address name) const;
+    std::optional<std::uint32_t> file_of(Address name);
 
     const PythonHeap& heap_;
     const AddressSpace& memory_;
     HashTableForm hash_form_;
     TracemallocForm form_;
     TracedMemory& into_;
-    std::unordered_map<std::uint64_t, std::uint32_t> tracebacks_;              // by address
-    std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> strings_;  // files by the str's address
+    std::unordered_map<std::uint64_t, std::uint32_t> tracebacks_;  // by address
+    std::unordered_map<std::uint64_t, std::optional<std::uint32_t>>
+        names_;  // files by the address of their name
     std::unordered_map<std::string, std::uint32_t> files_;
 };
 
@@ -189,12 +192,22 @@ std::uint32_t TraceReader::read_traceback(Address address) {
     return static_cast<std::uint32_t>(into_.depths.size() - 1);
 }
 
-std::optional<std::uint32_t> TraceReader::file_of(Address str) {
-    if (str.is_null()) return std::nullopt;
-    const auto [known, is_new] = strings_.try_emplace(str.value, std::nullopt);
+/// Since 3.15 a file's name is a C string. The only one that is no copy of a name is a constant of the program, whose
+/// bytes are not in every core.
+std::optional<std::string> TraceReader::name_at(Address name) const {
+    if (!form_.filename_is_c_string)
+        return heap_.is_unicode(name) ? heap_.unicode_text(name, longest_file_name) : std::nullopt;
+    const Segment* segment = memory_.find(name);
+    if (!segment) return std::nullopt;
+    if (!segment->data && segment->module >= 0 && !segment->writable) return unknown_file;
+    return memory_.read_c_string(name, longest_file_name);
+}
+
+std::optional<std::uint32_t> TraceReader::file_of(Address name) {
+    if (name.is_null()) return std::nullopt;
+    const auto [known, is_new] = names_.try_emplace(name.value, std::nullopt);
     if (!is_new) return known->second;
-    if (!heap_.is_unicode(str)) return std::nullopt;
-    auto text = heap_.unicode_text(str, longest_file_name);
+    auto text = name_at(name);
     if (!text) return std::nullopt;
     const auto [file, is_other] = files_.try_emplace(*text, static_cast<std::uint32_t>(into_.files.size()));
     if (is_other) into_.files.push_back(std::move(*text));
@@ -244,9 +257,7 @@ bool is_tracing_state(const AddressSpace& memory, const TracemallocForm& form, A
     for (std::uint64_t i = 0; i < 3; ++i)
         for (std::uint64_t function = 1; function <= functions; ++function) {
             const Address place = at + *form.state_allocators + i * allocator_bytes + 8 * function;
-            const Address code = memory.read_address(place).value_or(Address());
-            const Segment* segment = memory.find(code);
-            if (!segment || segment->writable || segment->module < 0) return false;
+            if (!is_code(memory, memory.read_address(place).value_or(Address()))) return false;
         }
     return true;
 }

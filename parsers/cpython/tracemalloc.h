@@ -35,13 +35,13 @@ struct TracedMemory {
     bool available = true;  // CPython 2.7 has no tracemalloc
     /// Whether tracemalloc was on. Then there are blocks, unless they could not be read.
     bool tracing = false;
-    std::uint32_t most_frames = 0;   // tracemalloc.start(most_frames); 0 unknown
-    std::vector<std::string> files;  // distinct, as UTF-8; not escaped, not trusted
-    std::vector<TracedBlock> blocks;
+    std::uint32_t most_frames = 0;        // tracemalloc.start(most_frames); 0 unknown
+    std::vector<std::string> files = {};  // distinct; not escaped, not trusted, UTF-8 as a rule
+    std::vector<TracedBlock> blocks = {};
     std::uint64_t unread = 0;  // blocks that the tables promise and that do not read
     std::uint64_t bytes = 0;   // the sum of the blocks
     /// What the interpreter itself counts as traced, where that variable is known.
-    std::optional<std::uint64_t> counted_bytes;
+    std::optional<std::uint64_t> counted_bytes = {};
 
     /// Of a traceback: its calls, the most recent one first; at least one.
     std::span<const TracedFrame> traceback(std::uint32_t number) const {
@@ -50,9 +50,9 @@ struct TracedMemory {
     }
     std::size_t traceback_count() const { return depths.size(); }
 
-    std::vector<TracedFrame> frames;                // of all tracebacks
+    std::vector<TracedFrame> frames = {};           // of all tracebacks
     std::vector<std::uint64_t> first_frames = {0};  // by traceback, and the end
-    std::vector<std::uint16_t> depths;  // by traceback: calls there were, recorded or not; 0 unknown
+    std::vector<std::uint16_t> depths = {};  // by traceback: calls there were, recorded or not; 0 unknown
 };
 
 /// What is known of tracemalloc's variables by their symbols.

@@ -61,7 +61,8 @@ struct TracemallocForm {
     LayoutOffset total_nframe;  // since 3.9
     std::uint32_t frames = 12;  // behind the numbers: frames are packed
     std::uint32_t frame_filename = 0, frame_lineno = 8, frame_bytes = 12;
-    std::uint32_t domain_in_key = 8;  // until 3.8, of keys of 12 bytes (pointer_t)
+    bool filename_is_c_string = false;  // since 3.15: UTF-8 that the table of file names owns; before, a str
+    std::uint32_t domain_in_key = 8;    // until 3.8, of keys of 12 bytes (pointer_t)
     // of _PyTraceMalloc_Config: three ints
     std::uint32_t config_initialized = 0, config_tracing = 4, config_max_nframe = 8;
     // Since 3.12: of _PyRuntime.tracemalloc. (tables_lock is a pointer in 3.12 and 3.13, a byte and padding since.)
@@ -76,6 +77,7 @@ constexpr TracemallocForm tracemalloc_form(const LayoutVersion& version) {
         form.state_traced_memory = 144;
         form.state_traces = 184;
     }
+    form.filename_is_c_string = since(15).contain(version);
     return form;
 }
 
