@@ -5,12 +5,9 @@
 
 #include "analysis/lines.h"
 
-#include "analysis/pass.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 namespace heapsift {
 namespace {
@@ -22,39 +19,8 @@ struct LineGroup {
     Address largest;
 };
 
-std::span<const TracedFrame> latest_calls(const TracedMemory& traced, std::uint32_t traceback,
-                                          std::size_t frames) {
-    const auto all = traced.traceback(traceback);
-    return all.first(std::min(frames, all.size()));
-}
-
-/// By traceback, the first one that has the same calls.
-std::vector<std::uint32_t> first_alike(const TracedMemory& traced, std::size_t frames) {
-    constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15ULL;
-    std::vector<std::uint32_t> firsts(traced.traceback_count());
-    std::unordered_multimap<std::uint64_t, std::uint32_t> known;
-    for (std::uint32_t i = 0; i < firsts.size(); ++i) {
-        const auto calls = latest_calls(traced, i, frames);
-        std::uint64_t hash = calls.size();
-        for (const TracedFrame& call : calls)
-            hash = (hash ^ (std::uint64_t{call.file} << 32 | call.line)) * multiplier;
-        firsts[i] = i;
-        const auto [begin, end] = known.equal_range(hash);
-        for (auto at = begin; at != end; ++at) {
-            const auto others = latest_calls(traced, at->second, frames);
-            if (std::equal(calls.begin(), calls.end(), others.begin(), others.end(),
-                           [](const TracedFrame& a, const TracedFrame& b) {
-                               return a.file == b.file && a.line == b.line;
-                           }))
-                firsts[i] = at->second;
-        }
-        if (firsts[i] == i) known.emplace(hash, i);
-    }
-    return firsts;
-}
-
 std::vector<LineGroup> groups_of(const TracedMemory& traced, const LinesQuery& query) {
-    const std::vector<std::uint32_t> firsts = first_alike(traced, query.frames);
+    const std::vector<std::uint32_t> firsts = alike_tracebacks(traced, query.frames);
     std::vector<LineGroup> of_zero(firsts.size());  // by the first traceback: without domains, or of domain 0
     std::map<std::pair<std::uint32_t, std::uint32_t>, LineGroup> of_others;  // by domain and traceback
     for (const TracedBlock& block : traced.blocks) {
@@ -112,9 +78,7 @@ bool comes_before(const TracedMemory& traced, const LinesQuery& query, const Lin
 
 LineRow row_of(const TracedMemory& traced, const LinesQuery& query, const LineGroup& group) {
     LineRow row{.count = group.count, .size = group.size, .largest = group.largest};
-    const auto calls = latest_calls(traced, group.traceback, query.frames);
-    for (auto call = calls.rbegin(); call != calls.rend(); ++call)
-        row.traceback.push_back({traced.files[call->file], call->line});
+    row.traceback = source_lines(traced, group.traceback, query.frames);
     if (query.by_domain) row.domain = group.domain;
     return row;
 }
@@ -153,11 +117,6 @@ LinesResult lines(const TracedMemory& traced, const LinesQuery& query) {
         result.shown_size += groups[i].size;
     }
     return result;
-}
-
-LinesResult lines(const HeapReader& heap, const LinesQuery& query, const ProgressCallback& progress) {
-    if (progress) progress("reading tracemalloc's tables", 0);
-    return lines(traced_memory(heap.core(), heap.python_heap()), query);
 }
 
 }  // namespace heapsift

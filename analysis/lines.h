@@ -2,8 +2,8 @@
 
 // Memory by the source line that allocated it, where tracemalloc was on.
 
+#include "analysis/source_line.h"
 #include "parsers/cpython/tracemalloc.h"
-#include "parsers/reading/heap_reader.h"
 
 #include <cstdint>
 #include <optional>
@@ -11,11 +11,6 @@
 #include <vector>
 
 namespace heapsift {
-
-struct SourceLine {
-    std::string file;        // not escaped
-    std::uint32_t line = 0;  // 0 unknown
-};
 
 /// All blocks that one line, or one traceback, allocated.
 struct LineRow {
@@ -59,7 +54,5 @@ struct LinesResult {
 
 /// Rows in the order asked for; ties by size, count, file, line, domain.
 LinesResult lines(const TracedMemory& traced, const LinesQuery& query);
-/// Reads the tables first (traced_memory).
-LinesResult lines(const HeapReader& heap, const LinesQuery& query, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

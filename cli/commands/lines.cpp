@@ -6,9 +6,6 @@
 #include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/lines.h"
-#include "cli/units.h"
-
-#include <fmt/format.h>
 
 #include <array>
 #include <limits>
@@ -27,30 +24,16 @@ struct LinesOptions {
     std::optional<std::size_t> traceback, domain;
 };
 
-void note_unread(const LinesResult& result, Diagnostics& diagnostics) {
-    if (result.unread > 0)
-        diagnostics.add("tracemalloc-unread",
-                        counted(result.unread, "record") +
-                            " of tracemalloc cannot be read: sizes by line are lower bounds",
-                        Severity::damage);
-    else if (result.tracing && result.domains.empty())
-        diagnostics.add("tracemalloc-unread", "tracemalloc was on, and its tables cannot be read",
-                        Severity::damage);
-    else if (result.counted_bytes && *result.counted_bytes != result.traced_bytes)
-        diagnostics.add("tracemalloc-sum",
-                        fmt::format("the lines add up to {} bytes, and tracemalloc itself counted {}",
-                                    grouped(result.traced_bytes), grouped(*result.counted_bytes)));
-}
-
 ExitCode run_lines(Session& session, const LinesOptions& options) {
     LinesQuery query = options.query;
     query.frames = options.traceback.value_or(1);
     if (options.domain) query.domain = static_cast<std::uint32_t>(*options.domain);
     query.limit = session.options().rows();
     Question question(session, {});
-    LinesResult result = lines(question.heap(), query, session.progress());
-    note_unread(result, session.diagnostics());
-    return session.write(render_lines(std::move(result), query));
+    if (const auto progress = session.progress()) progress("reading tracemalloc's tables", 0);
+    const TracedMemory traced = traced_memory(question.heap().core(), question.heap().python_heap());
+    note_unread_traces(traced, session.diagnostics());
+    return session.write(render_lines(lines(traced, query), query));
 }
 
 }  // namespace

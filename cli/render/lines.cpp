@@ -3,6 +3,10 @@
 #include "cli/render/lines.h"
 
 #include "cli/render/object.h"
+#include "cli/render/source_line.h"
+#include "cli/units.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -11,12 +15,6 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t a_useful_traceback = 5;
-
-Datum calls_data(const LineRow& row) {
-    return Datum::list_of(row.traceback, [](const SourceLine& call) {
-        return entries({{"file", FilePath{call.file}}, {"line", call.line > 0 ? Datum(call.line) : Datum()}});
-    });
-}
 
 Datum line_data(const LineRow& row) {
     const SourceLine& line = row.line();
@@ -27,7 +25,7 @@ Datum line_data(const LineRow& row) {
                     {"average", row.average()},
                     {"domain", row.domain},
                     {"largest", row.largest},
-                    {"traceback", calls_data(row)}});
+                    {"traceback", calls_data(row.traceback)}});
 }
 
 Datum domain_data(const TracedDomain& domain) {
@@ -108,12 +106,11 @@ Block how_to_trace() {
 }
 
 void say_nothing_found(const LinesResult& result, const LinesQuery& query, Document& document) {
-    if (!result.available) {
-        document.say(sentence("CPython 2.7 has no tracemalloc: it records no source line of any block."));
-    } else if (!result.tracing) {
-        document.say(sentence("tracemalloc was off: Python recorded no source line of any block."));
-        document.say(how_to_trace());
-    } else if (query.domain && result.traced_bytes > 0) {
+    if (!result.tracing) {
+        say_not_traced(result.available, document);
+        return;
+    }
+    if (query.domain && result.traced_bytes > 0) {
         document.say(sentence(says("No traced block is of domain {}.", std::to_string(*query.domain))));
         document.say(hint("lines --by-domain"));
         return;
@@ -124,6 +121,31 @@ void say_nothing_found(const LinesResult& result, const LinesQuery& query, Docum
 }
 
 }  // namespace
+
+void note_unread_traces(const TracedMemory& traced, Diagnostics& diagnostics) {
+    if (traced.unread > 0)
+        diagnostics.add("tracemalloc-unread",
+                        counted(traced.unread, "record") +
+                            " of tracemalloc cannot be read: sizes by line are lower bounds",
+                        Severity::damage);
+    else if (traced.tracing && traced.blocks.empty())
+        diagnostics.add("tracemalloc-unread", "tracemalloc was on, and its tables cannot be read",
+                        Severity::damage);
+    else if (traced.counted_bytes && *traced.counted_bytes != traced.bytes)
+        diagnostics.add("tracemalloc-sum",
+                        fmt::format("the lines add up to {} bytes, and tracemalloc itself counted {}",
+                                    grouped(traced.bytes), grouped(*traced.counted_bytes)));
+}
+
+void say_not_traced(bool available, Document& document) {
+    if (available) {
+        document.say(sentence("tracemalloc was off: Python recorded no source line of any block."));
+        document.say(how_to_trace());
+    } else {
+        document.say(sentence("CPython 2.7 has no tracemalloc: it records no source line of any block."));
+    }
+    document.say(hint("types"));
+}
 
 const char* name_of(LineSort sort) {
     switch (sort) {
@@ -137,11 +159,6 @@ const char* name_of(LineSort sort) {
             return "name";
     }
     return "";
-}
-
-Text line_words(const SourceLine& line) {
-    if (line.line == 0) return FilePath{line.file};
-    return says("{}:{}", FilePath{line.file}, std::to_string(line.line));
 }
 
 Document render_lines(LinesResult lines, const LinesQuery& query) {

@@ -85,6 +85,21 @@ public:
         return proved > 0 && 2 * proved > seen;
     }
 
+    /// Reads the block that begins at `start` alone, if the table has it.
+    void read_one(const HashTable& table, std::uint32_t domain, Address start) {
+        const std::uint64_t bucket =
+            (std::rotr(start.value, 4) ^ salt(table, domain)) & (table.bucket_count - 1);
+        std::vector<Address> chain;
+        const Address head = heap_.pointer(table.buckets + 8 * bucket);
+        read_chain(memory_, hash_form_, head, table.entry_count, chain);
+        for (const Address entry : chain)
+            if (const auto block = block_of(table, entry, bucket, domain); block && block->start == start) {
+                into_.blocks.push_back(*block);
+                into_.bytes += block->size;
+                return;
+            }
+    }
+
     void read(const HashTable& table, std::uint32_t domain) {
         std::uint64_t found = 0;
         into_.blocks.reserve(into_.blocks.size() + std::min(table.entry_count, table.bucket_count));
@@ -105,6 +120,11 @@ public:
 
 private:
     static constexpr std::uint32_t not_a_traceback = 0xffffffff;
+
+    /// Until 3.8, what a domain changes in a hash.
+    static std::uint64_t salt(const HashTable& table, std::uint32_t domain) {
+        return table.key_size == pointer_with_domain ? domain : 0;
+    }
 
     std::uint32_t traceback_at(Address address);
     std::uint32_t read_traceback(Address address);
@@ -138,8 +158,8 @@ std::optional<TracedBlock> TraceReader::block_of(const HashTable& table, Address
         else if (table.key_size != 8)
             return std::nullopt;
     }
-    const std::uint64_t salt = table.key_size == pointer_with_domain ? domain : 0;
-    if (*hash != (std::rotr(*key, 4) ^ salt) || !table.is_bucket_of(*hash, bucket)) return std::nullopt;
+    if (*hash != (std::rotr(*key, 4) ^ salt(table, domain)) || !table.is_bucket_of(*hash, bucket))
+        return std::nullopt;
     TracedBlock block{.start = Address(*key), .domain = domain};
     Address traceback;
     if (in_entry) {
@@ -278,6 +298,43 @@ std::optional<std::uint64_t> counter_near(const AddressSpace& memory, Address pl
     return std::nullopt;
 }
 
+struct TablesOfTraces {
+    Address place;                                            // the variable that leads to the first
+    std::vector<std::pair<std::uint32_t, HashTable>> tables;  // with their domains
+};
+
+/// Domain 0 first; empty if there are none.
+TablesOfTraces tables_of_traces(TraceReader& reader, const AddressSpace& memory,
+                                std::span<const AddressRange> variables) {
+    const std::vector<TableAt> tables = tables_in(memory, reader.hash_form(), variables);
+    const TableAt* traces = nullptr;
+    for (const TableAt& at : tables)
+        if ((!traces || at.table.entry_count > traces->table.entry_count) &&
+            reader.is_table_of_traces(at.table))
+            traces = &at;
+    if (!traces) return {};
+    TablesOfTraces found{traces->place, {{0, traces->table}}};
+    for (const TableAt& at : tables)
+        for (auto& table : reader.tables_of_domains(at.table)) found.tables.push_back(std::move(table));
+    return found;
+}
+
+/// Where the interpreter's module keeps its variables; of all memory if the module is unknown.
+std::vector<AddressRange> variables_of_interpreter(const CoreFile& core, const Module* module) {
+    std::vector<AddressRange> variables;
+    for (const Segment& segment : core.memory().segments()) {
+        if (!segment.writable || segment.state != ByteState::in_core) continue;
+        if (module && (segment.start < module->start || segment.start >= module->image_end)) continue;
+        variables.push_back({segment.start, segment.end()});
+    }
+    return variables;
+}
+
+const Module* interpreter_module(const CoreFile& core, const PythonHeap& heap) {
+    const std::int32_t number = heap.runtime().module;
+    return number < 0 ? nullptr : &core.modules()[static_cast<std::size_t>(number)];
+}
+
 }  // namespace
 
 TracedMemory traced_memory(const PythonHeap& heap, std::span<const AddressRange> variables,
@@ -288,46 +345,47 @@ TracedMemory traced_memory(const PythonHeap& heap, std::span<const AddressRange>
     TraceReader reader(heap, traced);
     const TracemallocForm& form = reader.form();
     if (known.config) read_config(memory, form, *known.config, traced);
-    const std::vector<TableAt> tables = tables_in(memory, reader.hash_form(), variables);
-    const TableAt* traces = nullptr;
-    for (const TableAt& at : tables)
-        if ((!traces || at.table.entry_count > traces->table.entry_count) &&
-            reader.is_table_of_traces(at.table))
-            traces = &at;
-    if (!traces) {
+    const TablesOfTraces found = tables_of_traces(reader, memory, variables);
+    if (found.tables.empty()) {
         find_tracing_state(memory, form, variables, traced);
         return traced;
     }
     traced.tracing = true;
     if (form.state_traces.present()) {
-        const Address state = traces->place - *form.state_traces;
+        const Address state = found.place - *form.state_traces;
         read_config(memory, form, state, traced);
         traced.counted_bytes = memory.read<std::uint64_t>(state + *form.state_traced_memory);
     }
-    reader.read(traces->table, 0);
-    for (const TableAt& at : tables)
-        for (const auto& [domain, table] : reader.tables_of_domains(at.table)) reader.read(table, domain);
+    for (const auto& [domain, table] : found.tables) reader.read(table, domain);
     if (known.traced_memory) traced.counted_bytes = memory.read<std::uint64_t>(*known.traced_memory);
-    if (!traced.counted_bytes) traced.counted_bytes = counter_near(memory, traces->place, traced.bytes);
+    if (!traced.counted_bytes) traced.counted_bytes = counter_near(memory, found.place, traced.bytes);
+    return traced;
+}
+
+TracedMemory traced_block(const PythonHeap& heap, std::span<const AddressRange> variables, Address start) {
+    TracedMemory traced{.available = has_tracemalloc(heap.layout().version)};
+    if (!traced.available) return traced;
+    TraceReader reader(heap, traced);
+    for (const auto& [domain, table] : tables_of_traces(reader, heap.memory(), variables).tables) {
+        traced.tracing = true;
+        reader.read_one(table, domain, start);
+    }
     return traced;
 }
 
 TracedMemory traced_memory(const CoreFile& core, const PythonHeap& heap) {
-    const std::int32_t number = heap.runtime().module;
-    const Module* module = number < 0 ? nullptr : &core.modules()[static_cast<std::size_t>(number)];
-    std::vector<AddressRange> variables;
-    for (const Segment& segment : core.memory().segments()) {
-        if (!segment.writable || segment.state != ByteState::in_core) continue;
-        if (module && (segment.start < module->start || segment.start >= module->image_end)) continue;
-        variables.push_back({segment.start, segment.end()});
-    }
+    const Module* module = interpreter_module(core, heap);
     TracemallocVariables known;
     if (module && !tracemalloc_form(heap.layout().version).state_traces.present()) {
         known.config = core.symbol(*module, "_Py_tracemalloc_config");  // 3.8 to 3.11
         if (!known.config) known.config = core.symbol(*module, "tracemalloc_config");
         known.traced_memory = core.symbol(*module, "tracemalloc_traced_memory");
     }
-    return traced_memory(heap, variables, known);
+    return traced_memory(heap, variables_of_interpreter(core, module), known);
+}
+
+TracedMemory traced_block(const CoreFile& core, const PythonHeap& heap, Address start) {
+    return traced_block(heap, variables_of_interpreter(core, interpreter_module(core, heap)), start);
 }
 
 }  // namespace heapsift

@@ -66,7 +66,12 @@ struct TracemallocVariables {
 TracedMemory traced_memory(const PythonHeap& heap, std::span<const AddressRange> variables,
                            const TracemallocVariables& known = {});
 
+/// The block that begins at `start` alone, once for each domain that has it; no sums. (Until 3.8, of domain 0.) Cost:
+/// one pass over `variables`.
+TracedMemory traced_block(const PythonHeap& heap, std::span<const AddressRange> variables, Address start);
+
 /// The same of a core: the variables of the interpreter's module, or of all memory if that is unknown.
 TracedMemory traced_memory(const CoreFile& core, const PythonHeap& heap);
+TracedMemory traced_block(const CoreFile& core, const PythonHeap& heap, Address start);
 
 }  // namespace heapsift
