@@ -5,7 +5,8 @@
 
 For each interpreter the process traces one call, and ten calls, of each block; its twin writes its traces, and the process dumps core
 (testdata/programs/traced_lines.py). By line, by traceback and by domain, the blocks and bytes must be the same: no row is missing,
-none is too many. A process that did not trace must be said not to.
+none is too many. So must functions and objects of a class by line (`types --by-line`), and the calls that `show` says of single ones. A process
+that did not trace must be said not to.
 """
 
 import collections
@@ -96,7 +97,7 @@ def compare(asked, truth, frames):
     """(what is wrong, (blocks, bytes, lines, tracebacks))"""
     faults = []
     by_traceback, by_line = collections.Counter(), collections.Counter()
-    for domain, calls, count, size in truth:
+    for domain, calls, count, size in truth["traces"]:
         calls = tuple((file, line) for file, line in reversed(calls))
         add(by_traceback, (domain, calls), count, size)
         add(by_line, calls[-1], count, size)
@@ -120,7 +121,27 @@ def compare(asked, truth, frames):
     rows = list(csv.DictReader(io.StringIO(asked.text("lines", "--format", "csv"))))
     if sum(int(row["size"]) for row in rows) != shallow["total"]["size"] or len(rows) != len(shallow["lines"]):
         faults.append("csv has other rows than json")
-    return faults, (sum(row[2] for row in truth), sum(row[3] for row in truth), len(by_line), len(by_traceback))
+    compare_objects(asked, truth, faults)
+    return faults, (*(sum(row[i] for row in truth["traces"]) for i in (2, 3)), len(by_line), len(by_traceback))
+
+
+def compare_objects(asked, truth, faults):
+    """Objects by line, and the calls that `show` says of one."""
+    for name, lines in truth["types"].items():
+        data = asked.data("types", "--by-line", "--type", name)
+        found = {(row["file"], row["line"] or 0): row["count"] for row in data["types"]}
+        found[None, 0] = data["total"]["untraced"]["count"]
+        for file, line, count in lines:
+            if found.pop((file, line), 0) != count:
+                faults.append("%s at %s:%d: %d expected" % (name, file, line, count))
+        if any(found.values()):
+            faults.append("%s: %s too many" % (name, found))
+    for address, calls in truth["objects"]:
+        said = asked.data("show", hex(address))["allocated_at"] or []
+        if [[call["file"], call["line"] or 0] for call in reversed(said)] != calls:
+            faults.append("%#x was allocated at %s, not %s" % (address, calls, said))
+    if not truth["objects"]:
+        faults.append("the process wrote of no object")
 
 
 def add(rows, key, count, size):
