@@ -131,7 +131,9 @@ BlockId native_block_at(const HeapGraph& graph, Address address) {
 NativeBlock native_block(const HeapGraph& graph, const RetainedSizes& sizes, BlockId block, Address asked,
                          std::size_t limit) {
     const RetainedLookup retained(graph, sizes);
-    return BlockFinder(graph, retained, block, limit).find(asked);
+    NativeBlock made = BlockFinder(graph, retained, block, limit).find(asked);
+    made.allocated_at = allocated_at(graph.heap(), made.address + made.inside);
+    return made;
 }
 
 }  // namespace heapsift

@@ -5,6 +5,7 @@
 #include "analysis/holding/retained.h"
 #include "analysis/native_end.h"
 #include "analysis/path_expression.h"
+#include "analysis/source_line.h"
 
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct NativeBlock {
     std::uint64_t bytes = 0;        // that the program may use
     std::string of_class, content;  // "shapes::Circle"; "text"; empty if not known
     Credit credit = Credit::nothing;
+    std::vector<SourceLine>
+        allocated_at;  // its calls, the most recent one last; empty if tracemalloc has none
 
     std::uint64_t retained = 0;  // bytes that would come free with it
     std::optional<ObjectRow>

@@ -56,6 +56,7 @@ ShowResult show(const HeapReader& heap, ObjectId object, std::size_t limit, cons
     result.object = object_row(heap, object);
     result.found_by = found_by_words(heap.snapshot().found_by(object));
     result.library = library_facts_of(heap, object);
+    result.allocated_at = allocated_at(heap, object);
     const StructuralTargets structural = structural_targets(heap.snapshot());
     result.referents = referents(heap, structural, object, limit, answers);
     if (progress) progress("looking for referrers", 0);

@@ -6,6 +6,7 @@
 #include "analysis/holding/retained.h"
 #include "analysis/kept_answers.h"
 #include "analysis/object_states.h"
+#include "analysis/source_line.h"
 #include "parsers/libraries/library_objects.h"
 
 namespace heapsift {
@@ -14,6 +15,8 @@ struct ShowResult {
     ObjectRow object;
     std::string found_by;                 // for people
     std::optional<LibraryFacts> library;  // of a type of which one is known; `file` of a mapping, too
+    // The calls that allocated its block, the most recent one last; empty where tracemalloc did not record them.
+    std::vector<SourceLine> allocated_at;
     EdgeList referents;
     EdgeList referrers;  // `owned` of them were found: compare with the reference count
 

@@ -29,6 +29,7 @@
 #include "cli/commands/gc.h"
 #include "cli/commands/holders.h"
 #include "cli/commands/index.h"
+#include "cli/commands/lines.h"
 #include "cli/commands/memory.h"
 #include "cli/commands/native.h"
 #include "cli/commands/objects.h"
@@ -100,6 +101,11 @@ const std::vector<Command>& all_commands() {
         {{.name = "memory"}, "[CORE]", "who owns each byte of the process", true, setup_memory},
         {{.name = "native"}, "[CORE]", "blocks of C code, by C++ class and size", true, setup_native},
         {{.name = "threads"}, "[CORE]", "calls of each thread, with their locals", false, setup_threads},
+        {{.name = "lines"},
+         "[CORE]",
+         "memory by source line, if tracemalloc was on",
+         true,
+         setup_lines},
         {{.name = "diff", .takes_core = false, .takes_paths = true},
          "OLD NEW...",
          "what grew between cores of one program",

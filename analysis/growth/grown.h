@@ -26,6 +26,7 @@ struct GrownName {
     std::string name;
     AmountsByCore amounts;
     std::vector<std::optional<std::uint64_t>> retained;  // by core; of types
+    std::uint32_t line = 0;                              // of the file `name`
 };
 
 struct GrownRow {
@@ -92,13 +93,15 @@ struct GrowthResult {
     bool same_process = false;  // likely: the pid, and where the interpreter lies
     bool same_program = true;   // the command, and the interpreter's version
 
+    bool traced = true;  // tracemalloc was on in all cores
+
     Cause cause = Cause::nothing;
     std::int64_t whole = 0;  // bytes by which everything grew: of the rows of `memories` that did
 
     // Each by growth of bytes, most first; what did not change at all is left out.
     std::vector<GrownPlace> places;
     std::vector<GrownRow> held;
-    std::vector<GrownName> types, arrays;
+    std::vector<GrownName> types, arrays, lines;  // lines: if tracemalloc was on in all of them
     std::vector<GrownNative> natives;
     std::vector<GrownMemory> memories;
 };

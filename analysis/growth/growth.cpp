@@ -22,14 +22,15 @@ void by_growth(std::vector<Row>& rows, const auto& growth_of) {
 
 std::vector<GrownName> named_growth(const std::vector<Inventory>& cores,
                                     std::vector<NamedAmounts> Inventory::*rows_of_core) {
-    std::map<std::string, GrownName> by_name;
+    std::map<std::pair<std::string, std::uint32_t>, GrownName> by_name;
     for (std::size_t core = 0; core < cores.size(); ++core)
         for (const NamedAmounts& row : cores[core].*rows_of_core) {
-            GrownName& grown = by_name[row.name];
+            GrownName& grown = by_name[{row.name, row.line}];
             grown.name = row.name;
             grown.amounts.at.resize(cores.size());
             grown.retained.resize(cores.size());
-            grown.amounts.at[core] = row.now;
+            grown.line = row.line;
+            grown.amounts.at[core] += row.now;
             grown.retained[core] = row.retained;
         }
     std::vector<GrownName> rows;
@@ -148,6 +149,8 @@ GrowthResult growth(const std::vector<Inventory>& cores) {
     }
     result.types = named_growth(cores, &Inventory::types);
     result.arrays = named_growth(cores, &Inventory::arrays);
+    for (const Inventory& core : cores) result.traced = result.traced && core.traced;
+    if (result.traced) result.lines = named_growth(cores, &Inventory::lines);
     result.natives = native_growth(cores);
     result.memories = memory_growth(cores);
     for (const GrownMemory& row : result.memories) result.whole += std::max<std::int64_t>(0, row.growth());

@@ -2,6 +2,7 @@
 
 #include "analysis/array_row.h"
 #include "analysis/holder_labels.h"
+#include "analysis/lines.h"
 #include "analysis/memory.h"
 #include "analysis/native.h"
 #include "analysis/object_row.h"
@@ -303,7 +304,7 @@ private:
 
 std::vector<NamedAmounts> summed(std::map<std::string, Amounts> by_name) {
     std::vector<NamedAmounts> rows;
-    for (auto& [name, now] : by_name) rows.push_back({name, now, {}});
+    for (auto& [name, now] : by_name) rows.push_back({name, now, {}, 0});
     return rows;
 }
 
@@ -367,6 +368,13 @@ std::vector<UsedMemory> memory_of(const HeapReader& heap, KeptAnswers* answers) 
     return rows;
 }
 
+void add_lines(const HeapReader& heap, Inventory& into) {
+    const LinesResult found = lines(traced_memory(heap.core(), heap.python_heap()), {});
+    into.traced = found.tracing;
+    for (const LineRow& row : found.lines)
+        into.lines.push_back({row.line().file, {row.count, row.size, row.size, 0, 0}, {}, row.line().line});
+}
+
 }  // namespace
 
 Inventory take_inventory(Work& work, const EarlierObjects* before) {
@@ -379,6 +387,7 @@ Inventory take_inventory(Work& work, const EarlierObjects* before) {
         made.arrays = arrays_of(work.heap());
         made.native = native_of(work.heap());
         made.memory = memory_of(work.heap(), work.answers());
+        add_lines(work.heap(), made);
         return made;
     };
     Inventory made =

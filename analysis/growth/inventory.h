@@ -46,6 +46,7 @@ struct NamedAmounts {
     std::string name;
     Amounts now;
     std::optional<std::uint64_t> retained;  // by all of them; of the types that retain most
+    std::uint32_t line = 0;                 // of the file `name`
 };
 
 /// Objects of one type that are held in one way.
@@ -112,7 +113,9 @@ struct Inventory {
     std::vector<NamedAmounts> types;   // by name; classes of the same name are one
     std::vector<NamedAmounts> arrays;  // "float64 (*, 3)": dtype and shape but for the first axis
     std::vector<NativeAmounts> native;
-    std::vector<UsedMemory> memory;  // what is in use
+    std::vector<UsedMemory> memory;   // what is in use
+    bool traced = false;              // tracemalloc was on
+    std::vector<NamedAmounts> lines;  // blocks that each allocated; `memory` is what was asked for
 
     // By comparison with the core before; nothing if that is another process's.
     bool compared = false;
@@ -121,7 +124,9 @@ struct Inventory {
     /// It is larger than other answers: some 200 bytes a row.
     static constexpr std::size_t most_kept_rows = 100'000;
     static constexpr std::uint64_t most_kept_bytes = 12 << 20;
-    std::size_t rows() const { return held.size() + types.size() + arrays.size() + native.size(); }
+    std::size_t rows() const {
+        return held.size() + types.size() + arrays.size() + native.size() + lines.size();
+    }
 
     /// To be kept; without what compares it with other cores.
     template <class Self, class Part>
@@ -149,6 +154,7 @@ struct Inventory {
         }
         const auto named = [](auto& row, Part& p) {
             p.text(row.name);
+            p.number(row.line);
             amounts(row.now, p);
             bool computed = row.retained.has_value();
             std::uint64_t retained = row.retained.value_or(0);
@@ -159,6 +165,8 @@ struct Inventory {
         };
         part.list(self.types, named);
         part.list(self.arrays, named);
+        part.number(self.traced);
+        part.list(self.lines, named);
         part.list(self.native, [](auto& row, Part& p) {
             p.text(row.of_class);
             p.text(row.held_by);

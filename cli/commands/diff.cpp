@@ -146,10 +146,10 @@ ExitCode run_diff(Session& session, const DiffOptions& options) {
 CommandRunner setup_diff(CommandOptions& declare) {
     auto options = std::make_shared<DiffOptions>();
     declare.choice(
-        "--by", {"type", "holder", "array", "native", "memory"},
+        "--by", {"type", "holder", "array", "native", "memory", "line"},
         [options](std::size_t choice) {
-            constexpr DiffTable tables[] = {DiffTable::types, DiffTable::holders, DiffTable::arrays,
-                                            DiffTable::native, DiffTable::memory};
+            constexpr DiffTable tables[] = {DiffTable::types,  DiffTable::holders, DiffTable::arrays,
+                                            DiffTable::native, DiffTable::memory,  DiffTable::lines};
             options->table = tables[choice];
         },
         "one table, whole");

@@ -4,14 +4,18 @@
 
 #include "analysis/kept_types.h"
 #include "analysis/retained_types.h"
+#include "analysis/type_lines.h"
 #include "cli/command_options.h"
 #include "cli/holders_question.h"
 #include "cli/question.h"
+#include "cli/render/lines.h"
+#include "cli/render/type_lines.h"
 #include "cli/render/types.h"
 #include "cli/sort_option.h"
 #include "cli/type_option.h"
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
+#include "parsers/base/text.h"
 
 #include <cstddef>
 #include <memory>
@@ -24,7 +28,7 @@ namespace {
 
 struct TypesOptions {
     std::optional<SortKey> sort;
-    bool by_holder = false, subclasses = false;
+    bool by_holder = false, by_line = false, subclasses = false;
     std::string type;
 };
 
@@ -36,7 +40,29 @@ std::vector<Address> addresses_of(const HeapSnapshot& heap, const TypesOptions& 
     return addresses;
 }
 
+ExitCode run_types_by_line(Session& session, const TypesOptions& options) {
+    const SortKey sort = options.sort.value_or(SortKey::memory);
+    if (options.by_holder)
+        throw wrong_usage("bad-option", "types groups by holder or by line", "leave one of them out");
+    if (sort == SortKey::retained || sort == SortKey::array_data)
+        throw wrong_usage("bad-sort", "types --by-line is sorted by memory, size, count or name",
+                          "leave --sort out");
+    Question question(session, {Need::sizes});
+    std::vector<TypeId> wanted;
+    std::string words;
+    if (!options.type.empty()) {
+        wanted = types_named(question.heap().snapshot(), options.type, options.subclasses);
+        words = " --type " + shell_quoted(options.type) + (options.subclasses ? " --subclasses" : "");
+    }
+    const HeapReader& heap = question.filled();
+    TracedMemory traced = traced_memory(heap.core(), heap.python_heap());
+    note_unread_traces(traced, session.diagnostics());
+    return session.write(render_type_lines(
+        type_lines(heap, std::move(traced), wanted, sort, session.options().rows()), sort, words));
+}
+
 ExitCode run_types(Session& session, const TypesOptions& options) {
+    if (options.by_line) return run_types_by_line(session, options);
     if (options.by_holder) {
         if (options.sort.value_or(SortKey::retained) != SortKey::retained)
             throw wrong_usage("bad-sort", "types --by-holder is sorted by retained", "leave --sort out");
@@ -76,6 +102,7 @@ CommandRunner setup_types(CommandOptions& declare) {
     auto options = std::make_shared<TypesOptions>();
     add_sort_option(declare, options->sort, "default retained; any other is quicker");
     declare.flag("--by-holder", options->by_holder, "group by what holds them, as holders does");
+    declare.flag("--by-line", options->by_line, "group by the source line that allocated them (tracemalloc)");
     declare.text("--type", options->type, "NAME", "only this type, or those that fit (* is any text)");
     declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");
     return [options](Session& session) { return run_types(session, *options); };

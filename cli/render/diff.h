@@ -2,20 +2,9 @@
 
 #include "analysis/growth/growth.h"
 #include "cli/document/document.h"
-
-#include <cstddef>
-#include <string>
+#include "cli/render/diff_shown.h"
 
 namespace heapsift {
-
-/// Which table is shown; the first screen has a few rows of several.
-enum class DiffTable : std::uint8_t { summary, types, holders, arrays, native, memory };
-
-struct DiffShown {
-    DiffTable table = DiffTable::summary;
-    std::size_t rows = 0;         // of the table that was asked for; 0: all
-    std::string newest, command;  // the newest core's path, and the words of the command, for hints
-};
 
 Document render_diff(GrowthResult result, const DiffShown& shown);
 

@@ -28,7 +28,7 @@
 namespace heapsift {
 namespace {
 
-enum NodeType { hidden, array, string, object, code, closure, regexp, number, native, synthetic };
+enum NodeType { hidden, array, string, object, code, closure, regexp, number_node, native, synthetic };
 enum EdgeType { context, element, property, internal, hidden_edge, shortcut, weak };
 
 constexpr const char* meta =
@@ -52,7 +52,7 @@ NodeType node_type(KnownType type) {
         case KnownType::floating:
         case KnownType::boolean:
         case KnownType::complex:
-            return number;
+            return number_node;
         case KnownType::code:
             return code;
         case KnownType::function:

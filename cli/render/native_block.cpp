@@ -4,6 +4,7 @@
 
 #include "cli/render/native_end.h"
 #include "cli/render/object.h"
+#include "cli/render/source_line.h"
 
 namespace heapsift {
 namespace {
@@ -77,21 +78,23 @@ void say_ends(const char* heading, const std::vector<NativeEnd>& ends, std::uint
 
 Document render_native_block(const NativeBlock& block, const std::string& command) {
     Document document{.command = command, .certain = false};
-    document.data = entries({{"address", block.address},
-                             {"native", true},
-                             {"bytes", block.bytes},
-                             {"class", or_null(block.of_class)},
-                             {"content", or_null(block.content)},
-                             {"credit", name_of(block.credit)},
-                             {"retained", block.retained},
-                             {"owner", block.owner ? object_data(*block.owner) : Datum()},
-                             {"group", or_null(block.group)},
-                             {"beginnings", Datum::list_of(block.beginnings, end_data)},
-                             {"referrers", Datum::list_of(block.referrers, end_data)},
-                             {"referents", Datum::list_of(block.referents, end_data)},
-                             {"total", entries({{"beginnings", block.total_beginnings},
-                                                {"referrers", block.total_referrers},
-                                                {"referents", block.total_referents}})}});
+    document.data =
+        entries({{"address", block.address},
+                 {"native", true},
+                 {"bytes", block.bytes},
+                 {"class", or_null(block.of_class)},
+                 {"content", or_null(block.content)},
+                 {"credit", name_of(block.credit)},
+                 {"allocated_at", block.allocated_at.empty() ? Datum() : calls_data(block.allocated_at)},
+                 {"retained", block.retained},
+                 {"owner", block.owner ? object_data(*block.owner) : Datum()},
+                 {"group", or_null(block.group)},
+                 {"beginnings", Datum::list_of(block.beginnings, end_data)},
+                 {"referrers", Datum::list_of(block.referrers, end_data)},
+                 {"referents", Datum::list_of(block.referents, end_data)},
+                 {"total", entries({{"beginnings", block.total_beginnings},
+                                    {"referrers", block.total_referrers},
+                                    {"referents", block.total_referents}})}});
     Text heading = says("a block of {} of C code", ByteCount{block.bytes}).bold();
     if (!block.of_class.empty()) heading += says("  {}", TypeName{block.of_class});
     document.say(line(std::move(heading)));
@@ -103,6 +106,7 @@ Document render_native_block(const NativeBlock& block, const std::string& comman
                                      : says("{}; what was asked for lies {} bytes behind it", block.address,
                                             Count{block.inside}));
     if (!block.content.empty()) add("content", block.content);
+    if (!block.allocated_at.empty()) add("allocated at", allocated_words(block.allocated_at));
     add("retains", ByteCount{block.retained});
     add("owner", owner_words(block));
     if (block.owner || block.credit < Credit::other) add("known by", credit_words(block.credit));

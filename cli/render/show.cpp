@@ -4,6 +4,7 @@
 
 #include "cli/render/edges.h"
 #include "cli/render/object.h"
+#include "cli/render/source_line.h"
 
 namespace heapsift {
 namespace {
@@ -113,6 +114,7 @@ Block facts_table(const ShowResult& result) {
     add("address", result.object.address);
     add("bytes", sizes_words(facts));
     if (result.library) add("holds", library_words(*result.library));
+    if (!result.allocated_at.empty()) add("allocated at", allocated_words(result.allocated_at));
     add("retains", retained_words(result));
     add("references", references_words(result));
     add("collector", facts.gc_tracked ? "tracked" : "not tracked");
@@ -145,6 +147,7 @@ Document render_show(ShowResult result, AllEdges all_referents, AllEdges all_ref
     data["group"] = result.holder_computed ? Datum(result.group) : Datum();
     data["accounted"] = result.referrers.owned;
     data["found"] = result.found_by;
+    data["allocated_at"] = result.allocated_at.empty() ? Datum() : calls_data(result.allocated_at);
     data["library"] = result.library ? library_data(*result.library) : Datum();
     const ShownEdges referents = shown_edges(std::move(result.referents), std::move(all_referents));
     const ShownEdges referrers = shown_edges(std::move(result.referrers), std::move(all_referrers));

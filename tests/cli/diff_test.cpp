@@ -43,7 +43,7 @@ GrowthResult grown() {
                    {"dict", 8, 1 << 19, 1, true, false},
                    {"app.Graph", 8, 500, 1, false, true}};
     result.places.push_back(place);
-    result.types.push_back({"app.Session", {{{1, 50, 64, 0, 0}, {9, 450, 576, 0, 0}}}, {100, 900}});
+    result.types.push_back({"app.Session", {{{1, 50, 64, 0, 0}, {9, 450, 576, 0, 0}}}, {100, 900}, 0});
     result.memories.push_back({"Python objects", {1 << 20, 3 << 20}, false, false});
     return result;
 }
@@ -117,7 +117,7 @@ TEST_CASE("render diff: each table alone", "[cli][render]") {
             row.holder = "app";
             row.attribute = "REGISTRY[*]";
             result.held.push_back({row, {{{1, 50, 64, 0, 0}, {9, 450, 576, 0, 0}}}, 512});
-            result.arrays.push_back({"<f8 (*, 3)", {{{1, 50, 64, 24, 0}, {9, 450, 576, 216, 0}}}, {}});
+            result.arrays.push_back({"<f8 (*, 3)", {{{1, 50, 64, 24, 0}, {9, 450, 576, 216, 0}}}, {}, 0});
             result.natives.push_back(
                 {{"Widget", 64, 9, 576, 0, "libw.so all", Address()}, {1, 9}, {64, 576}});
         }

@@ -35,7 +35,7 @@ void sum_types(Inventory& core) {
         const auto at = std::find_if(core.types.begin(), core.types.end(),
                                      [&](const NamedAmounts& type) { return type.name == held.type; });
         if (at == core.types.end())
-            core.types.push_back({held.type, held.now, {}});
+            core.types.push_back({held.type, held.now, {}, 0});
         else
             at->now += held.now;
         core.objects += held.now.count;

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "cli/command.h"
+
+namespace heapsift {
+
+CommandRunner setup_lines(CommandOptions& declare);
+
+}  // namespace heapsift
