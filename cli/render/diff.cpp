@@ -224,6 +224,7 @@ void say_places(const Kept& result, const DiffShown& shown, Document& document) 
     table.columns[2].narrow_page = 100;
     table.columns[3].narrow_page = 100;
     table.columns[4].optional = true;  // with --objects
+    table.columns[6].narrow_page = 100;
     const std::size_t most = shown.table == DiffTable::summary ? summary_rows : shown.rows;
     table.rows =
         first_rows(result, &GrowthResult::places, most, [](const GrowthResult& all, const GrownPlace& place) {
@@ -233,6 +234,7 @@ void say_places(const Kept& result, const DiffShown& shown, Document& document) 
                           ByteCount{place.before}, ByteCount{place.after}, new_objects(all, place),
                           place_words(place), units_words(place)}};
         });
+    if (shown.table == DiffTable::summary) table.fewest = 2;
     if (most != 0) table.rest = rest_of(result->places.size(), "more place", shown, "holder");
     document.say({std::move(table)});
 }
@@ -256,6 +258,7 @@ void say_types(const Kept& result, const DiffShown& shown, Document& document) {
                                       Count{row.amounts.at.front().count}, Count{row.amounts.at.back().count},
                                       std::move(retained), TypeName{row.name}}};
         });
+    if (shown.table == DiffTable::summary) table.fewest = 2;
     if (most != 0) table.rest = rest_of(result->types.size(), "more type", shown, "type");
     document.say({std::move(table)});
 }
@@ -307,6 +310,7 @@ void say_lines(const Kept& result, const DiffShown& shown, Document& document) {
                           ByteCount{row.amounts.at.front().memory}, ByteCount{row.amounts.at.back().memory},
                           says("{}:{}", FilePath{row.name}, std::to_string(row.line))}};
         });
+    if (shown.table == DiffTable::summary) table.fewest = 2;
     if (most != 0) table.rest = rest_of(result->lines.size(), "more line", shown, "line");
     document.say({std::move(table)});
 }
@@ -342,6 +346,8 @@ void say_memory(const Kept& result, Document& document) {
         TableRow cells{.cells = {signed_bytes(row.growth())}};
         for (const std::uint64_t bytes : row.bytes) cells.cells.emplace_back(ByteCount{bytes});
         cells.cells.emplace_back(row.name);
+        const std::int64_t change = row.growth() < 0 ? -row.growth() : row.growth();
+        cells.detail = change == 0 ? 2 : change * parts_worth_naming < result->whole ? 1 : 0;
         rows.push_back(std::move(cells));
     }
     table.rows = rows_of(std::move(rows));
