@@ -96,8 +96,11 @@ GrowthResult::Core head_of(const Inventory& core) {
     return head;
 }
 
+/// What a cut core does not say is no difference.
+bool may_equal(const std::string& a, const std::string& b) { return a == b || a.empty() || b.empty(); }
+
 bool runs_same_program(const Inventory& a, const Inventory& b) {
-    return a.command == b.command && a.arguments == b.arguments && a.python == b.python;
+    return may_equal(a.command, b.command) && may_equal(a.arguments, b.arguments) && a.python == b.python;
 }
 
 /// What C code's memory grew by that no object owns.
