@@ -2,6 +2,7 @@
 
 #include "analysis/type_lines.h"
 
+#include "analysis/native_lines.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
 
@@ -87,4 +88,20 @@ TEST_CASE("source lines: a block of a heap that traced nothing has none", "[anal
     const std::vector<SourceLine> calls = source_lines(blocks_of_four(), 0, 7);
     REQUIRE(calls.size() == 1);
     CHECK(calls[0].file == "a.py");
+}
+
+TEST_CASE("native lines: only blocks that begin inside C code's stay", "[analysis][lines]") {
+    HandmadeHeap made = four_objects();
+    made.native = {{.size = 64, .count = 2, .example = Address(0x8100)}};  // at 0x8100 and 0x9100
+    const HandmadeReader heap = made.build();
+    TracedMemory traced = blocks_of_four();
+    traced.blocks.push_back({Address(0x9110), 32, 0, 0});  // behind what PYTHONMALLOC=debug puts before it
+    traced.blocks.push_back({Address(0x9140), 32, 0, 0});
+    traced.unread = 3;
+    keep_native_blocks(heap, traced);
+    REQUIRE(traced.blocks.size() == 2);
+    CHECK(traced.blocks[0].start == Address(0x8100));
+    CHECK(traced.blocks[1].start == Address(0x9110));
+    CHECK(traced.bytes == 82);
+    CHECK(traced.unread == 0);
 }

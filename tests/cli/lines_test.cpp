@@ -54,6 +54,10 @@ TEST_CASE("render lines: with callers, a row is a traceback", "[cli][render]") {
     CHECK_THAT(text,
                ContainsSubstring("tracemalloc kept 5 calls of each traceback; PYTHONTRACEMALLOC=9 keeps"));
     CHECK_THAT(text, ContainsSubstring("next: heapsift show 0x7f0000001000"));
+    CHECK_THAT(
+        Written(render_lines(two_lines(), {.native_only = true}), shown).text(shown.page),
+        ContainsSubstring("All: heapsift lines --native -n 0\n2.0 MiB in 1,010 blocks, from 5 lines: blocks "
+                          "that C code asked"));
     shown.page.lower_bounds = true;
     CHECK_THAT(Written(render_lines(two_lines(true), query), shown).text(shown.page),
                ContainsSubstring("≥ 2.0 MiB in 1,010 blocks"));
@@ -70,6 +74,7 @@ TEST_CASE("render lines: where there is nothing, a sentence says why", "[cli][re
     CHECK_THAT(off, ContainsSubstring("-X tracemalloc"));
     CHECK_THAT(text({.available = false}), ContainsSubstring("CPython 2.7 has no tracemalloc"));
     CHECK_THAT(text({.tracing = true}), ContainsSubstring("none of its records can be read"));
+    CHECK_THAT(text({.tracing = true}, {.native_only = true}), ContainsSubstring("no block of C code"));
     LinesResult others{.tracing = true};
     others.traced_bytes = 5;
     CHECK_THAT(text(others, {.domain = 7}), ContainsSubstring("No traced block is of domain 7."));
