@@ -35,6 +35,7 @@ struct LinesQuery {
     std::size_t frames = 1;                    // group by so many most recent calls
     bool by_domain = false;                    // and by domain
     std::optional<std::uint32_t> domain = {};  // only this one
+    bool native_only = false;  // the blocks are C code's (keep_native_blocks); for what is said of them
     LineSort sort = LineSort::size;
     std::size_t limit = 0;  // 0: all
 };

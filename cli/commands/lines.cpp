@@ -3,9 +3,11 @@
 #include "cli/commands/lines.h"
 
 #include "analysis/lines.h"
+#include "analysis/native_lines.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/lines.h"
+#include "parsers/base/error.h"
 
 #include <array>
 #include <limits>
@@ -27,12 +29,18 @@ struct LinesOptions {
 ExitCode run_lines(Session& session, const LinesOptions& options) {
     LinesQuery query = options.query;
     query.frames = options.traceback.value_or(1);
+    if (options.domain && query.native_only)
+        throw wrong_usage("bad-option", "lines --native is of Python's domain alone", "leave --domain out");
     if (options.domain) query.domain = static_cast<std::uint32_t>(*options.domain);
     query.limit = session.options().rows();
-    Question question(session, {});
+    std::vector<Need> needs;
+    if (query.native_only) needs.push_back(Need::native);
+    Question question(session, needs);
+    const HeapReader& heap = question.filled();
     if (const auto progress = session.progress()) progress("reading tracemalloc's tables", 0);
-    const TracedMemory traced = traced_memory(question.heap().core(), question.heap().python_heap());
+    TracedMemory traced = traced_memory(heap.core(), heap.python_heap());
     note_unread_traces(traced, session.diagnostics());
+    if (query.native_only) keep_native_blocks(heap, traced);
     return session.write(render_lines(lines(traced, query), query));
 }
 
@@ -44,6 +52,7 @@ CommandRunner setup_lines(CommandOptions& declare) {
     declare.number("--traceback", options->traceback, "group by the N most recent calls (default 1)", 1,
                    most_calls);
     declare.flag("--by-domain", options->query.by_domain, "group by tracemalloc's domain too");
+    declare.flag("--native", options->query.native_only, "only blocks of C code, as native counts them");
     declare.number("--domain", options->domain, "only this domain: 0 is Python, 389047 NumPy's data", 0,
                    std::numeric_limits<std::uint32_t>::max());
     std::vector<std::string> names;

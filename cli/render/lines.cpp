@@ -38,6 +38,7 @@ std::string words_of(const LinesQuery& query) {
     if (query.frames > 1) words += " --traceback " + std::to_string(query.frames);
     if (query.domain) words += " --domain " + std::to_string(*query.domain);
     if (query.by_domain) words += " --by-domain";
+    if (query.native_only) words += " --native";
     if (query.sort != LineSort::size) words += std::string(" --sort ") + name_of(query.sort);
     return words;
 }
@@ -87,6 +88,7 @@ Text total_words(const LinesResult& result, const LinesQuery& query) {
     Text text = at_least() + says("{} in {}, from {}", ByteCount{result.total_size},
                                   how_many(result.total_count, "block"),
                                   how_many(result.total_lines, query.frames > 1 ? "traceback" : "line"));
+    if (query.native_only) return text + ": blocks that C code asked of Python's allocators";
     if (query.domain) return text + says(", of domain {}", std::to_string(*query.domain));
     std::vector<Text> others;
     for (const TracedDomain& domain : result.domains)
@@ -108,6 +110,12 @@ Block how_to_trace() {
 void say_nothing_found(const LinesResult& result, const LinesQuery& query, Document& document) {
     if (!result.tracing) {
         say_not_traced(result.available, document);
+        return;
+    }
+    if (query.native_only) {
+        document.say(sentence(
+            "tracemalloc recorded no block of C code: what C code asks of malloc itself is not traced."));
+        document.say(hint("native", "all blocks of C code"));
         return;
     }
     if (query.domain && result.traced_bytes > 0) {

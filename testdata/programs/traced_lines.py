@@ -5,7 +5,7 @@ different depth, threads, blocks in domains of C code (NumPy has one). Then the 
 an exact copy, writes its traces, and the process itself dumps core (as in twin.py: from the fork to the core the GIL is held).
 
 The output is a JSON object: "traces": [[domain, [[file, line], …], blocks, bytes]], the most recent call first; "types": for the types whose
-instances the collector knows all, {type: [[file or null, line, objects]]}; "objects": [[address, [[file, line], …]]], some of them.
+instances the collector knows all, {type: [[file or null, line, objects]]}; "objects": [[address, [[file, line], …]]], some of them; "native": a line with its blocks and bytes of C code.
 """
 
 import collections
@@ -35,6 +35,7 @@ _MOST_KEPT_LISTS = 200
 _OBJECTS = 20
 _ORDERS = 1500
 _DOMAIN = 7
+_RAW = range(5000, 5040)
 
 
 @functools.lru_cache(maxsize=None)
@@ -69,6 +70,13 @@ def track():
         add(_DOMAIN, id(add) + 16 * i, 1)
 
 
+def raw():
+    """Blocks that are no object's, of one line."""
+    allocate = ctypes.pythonapi.PyMem_RawMalloc
+    allocate.restype, allocate.argtypes = ctypes.c_size_t, [ctypes.c_size_t]
+    return [allocate(size) for size in _RAW]
+
+
 def work():
     orders = [Order(i) for i in range(_ORDERS)]
     for i in range(400):
@@ -84,7 +92,7 @@ def work():
     for _ in range(3):
         threading.Thread(target=in_thread, args=(kept, ready, end), daemon=True).start()
         ready.acquire()
-    return orders, tables, freed, arrays, kept, end
+    return orders, tables, freed, arrays, kept, end, raw()
 
 
 def record(path):
@@ -143,7 +151,8 @@ def of_objects():
                 objects.append([id(function), calls])
     code = work.__code__
     return {"types": {"function": [[*line, count] for line, count in lines.items()],
-                      "__main__.Order": [[code.co_filename, code.co_firstlineno + 1, _ORDERS]]}, "objects": objects[:_OBJECTS]}
+                      "__main__.Order": [[code.co_filename, code.co_firstlineno + 1, _ORDERS]]}, "objects": objects[:_OBJECTS],
+            "native": [raw.__code__.co_filename, raw.__code__.co_firstlineno + 4, len(_RAW), sum(_RAW)]}
 
 
 if __name__ == "__main__":

@@ -162,6 +162,18 @@ TEST_CASE("tracemalloc: blocks, their sizes and their calls are read in each ver
     CHECK(traced.traceback_count() == 2);
 }
 
+TEST_CASE("tracemalloc: one block is looked up by where it begins", "[cpython][tracemalloc]") {
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
+    ThreeBlocks made(*layout);
+    const AddressRange range{made.process.variables, made.process.variables + 512};
+    const TracedMemory one = traced_block(made.process.heap.heap(), {&range, 1}, Address(0x20000));
+    REQUIRE(one.blocks.size() == 1);
+    CHECK(one.blocks[0].size == 200);
+    CHECK(one.traceback(one.blocks[0].traceback)[0].line == 12);
+    CHECK(traced_block(made.process.heap.heap(), {&range, 1}, Address(0x20008)).blocks.empty());
+    CHECK(traced_block(made.process.heap.heap(), {}, Address(0x20000)).blocks.empty());
+}
+
 TEST_CASE("tracemalloc: blocks of another domain are told apart", "[cpython][tracemalloc]") {
     const Layout* layout = GENERATE(from_range(layouts_of_3()));
     TracingProcess process(*layout);

@@ -140,6 +140,10 @@ def compare_objects(asked, truth, faults):
         said = asked.data("show", hex(address))["allocated_at"] or []
         if [[call["file"], call["line"] or 0] for call in reversed(said)] != calls:
             faults.append("%#x was allocated at %s, not %s" % (address, calls, said))
+    native = {(row["file"], row["line"] or 0): (row["count"], row["size"]) for row in asked.data("lines", "--native")["lines"]}
+    file, line, count, size = truth["native"]
+    if native.get((file, line)) != (count, size):
+        faults.append("lines --native: line %d has %s, not %s" % (line, native.get((file, line)), (count, size)))
     if not truth["objects"]:
         faults.append("the process wrote of no object")
 
