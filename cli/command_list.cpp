@@ -24,6 +24,7 @@
 #include "cli/commands/cycles.h"
 #include "cli/commands/doctor.h"
 #include "cli/commands/dominators.h"
+#include "cli/commands/duplicates.h"
 #include "cli/commands/export.h"
 #include "cli/commands/gc.h"
 #include "cli/commands/holders.h"
@@ -99,6 +100,14 @@ const std::vector<Command>& all_commands() {
         {{.name = "memory"}, "[CORE]", "who owns each byte of the process", true, setup_memory},
         {{.name = "native"}, "[CORE]", "blocks of C code, by C++ class and size", true, setup_native},
         {{.name = "threads"}, "[CORE]", "calls of each thread, with their locals", false, setup_threads},
+        {{.name = "duplicates"},
+         "[CORE]",
+         "equal values, and what one copy would save",
+         true,
+         setup_duplicates,
+         false,
+         nullptr,
+         duplicates_examples},
         {{.name = "index"}, "[CORE]", "computes ahead what later questions need", false, setup_index},
         {{.name = "doctor"},
          "[CORE]",

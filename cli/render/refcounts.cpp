@@ -162,7 +162,7 @@ Datum types_data(const std::vector<RefcountType>& types) {
     });
 }
 
-Datum row_data(const RefcountRow& row) {
+Datum refcount_row_data(const RefcountRow& row) {
     Datum data = object_data(row.object);
     data["accounted"] = row.accounted;
     data["excess"] = row.excess;
@@ -181,11 +181,11 @@ Document render_refcounts(RefcountsResult refcounts, bool of_type) {
     const auto result = kept(std::move(refcounts));
     Document document{.command = "refcounts", .certain = !result->guesses};
     document.rows_key = "objects";
-    document.rows = rows_of<Datum>(result, &RefcountsResult::rows, row_data);
+    document.rows = rows_of<Datum>(result, &RefcountsResult::rows, refcount_row_data);
     document.csv_columns = {"address", "type", "refcount", "accounted", "excess", "value"};
     Datum& data = document.data;
     data["by_type"] = types_data(result->types);
-    data["deficits"] = Datum::list_of(result->deficits, row_data);
+    data["deficits"] = Datum::list_of(result->deficits, refcount_row_data);
     data["deficits_by_type"] = types_data(result->deficit_types);
     data["total"] = entries({{"checked", result->checked},
                              {"balanced", result->balanced},
