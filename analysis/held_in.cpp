@@ -37,6 +37,12 @@ std::uint8_t bit_of(const TypeInfo& type) {
     return type.python_class ? in_instance : in_other;
 }
 
+/// C code may refer to what code holds as well: the modules that are part of the interpreter's binary are constants
+/// there, each with all its code.
+bool is_named(RootKind kind) {
+    return kind != RootKind::native && kind != RootKind::native_unseen && kind != RootKind::immortal;
+}
+
 /// Held by something else than code, as far as it is known by now.
 bool is_free(std::uint8_t held) { return held == 0 || (held & ~in_code) != 0; }
 
@@ -51,7 +57,8 @@ std::vector<std::uint8_t> held_in(const HeapGraph& graph, const ProgressCallback
         return bits[std::min<std::size_t>(columns.type_of(object), bits.size() - 1)];
     };
     std::vector<std::uint8_t> held(columns.object_count());
-    for (const HeapGraph::PlacedRoot& root : graph.roots()) held[root.root.object] |= in_other;
+    for (const HeapGraph::PlacedRoot& root : graph.roots())
+        if (is_named(root.root.kind)) held[root.root.object] |= in_other;
     std::vector<ObjectId> tuples;
     for_each_object(columns, "looking at what holds values", progress, [&](ObjectId object) {
         const std::uint8_t by = bit(object);

@@ -114,7 +114,7 @@ def packages():
         except Exception:  # not there, or not for this version
             continue
     if "yaml" in sys.modules:
-        KEPT.append(sys.modules["yaml"].safe_load("\n".join("- {host: server %d, port: %d, tags: [web, 'tag %d']}" % (number % 8, 8000 + number % 4, number % 5)
+        KEPT.append(sys.modules["yaml"].safe_load("\n".join("- {the host: server %d, the port: %d, 'the tags': [web, 'tag %d']}" % (number % 8, 8000 + number % 4, number % 5)
                                                                for number in range(400))))
 
 
@@ -137,12 +137,34 @@ def write_truth(collected, path):
     """In the child; ends it. What it makes is referred to by its frames alone, and by no object of `collected`."""
     status = 1
     try:
-        standstill.write(path, {"values": list(values_of(everything_from(collected)))})
+        standstill.write(path, {"values": list(values_of(everything_from(collected), planted()))})
         status = 0
     except BaseException as error:
         os.write(2, ("truth: %s: %s\n" % (type(error).__name__, error)).encode())
     finally:
         os._exit(status)
+
+
+def planted():
+    """The addresses of what the program itself made."""
+    numpy = sys.modules.get("numpy")
+    met, waiting = set(), list(KEPT)
+    while waiting:
+        obj = waiting.pop()
+        if id(obj) in met or isinstance(obj, (type, type(main), type(sys))):
+            continue
+        met.add(id(obj))
+        waiting.extend(referents_of(obj, numpy))
+    return met
+
+
+def referents_of(obj, numpy):
+    further = gc.get_referents(obj)
+    if isinstance(obj, dict):
+        further.extend(dict.keys(obj))
+    elif numpy is not None and type(obj) is numpy.ndarray and obj.dtype == object:
+        further.extend(obj.ravel().tolist())
+    return further
 
 
 def everything_from(collected):
@@ -153,11 +175,7 @@ def everything_from(collected):
     held = set()  # by something else
     while waiting:
         obj = waiting.pop()
-        further = gc.get_referents(obj)
-        if isinstance(obj, dict):
-            further.extend(dict.keys(obj))
-        elif numpy is not None and type(obj) is numpy.ndarray and obj.dtype == object:
-            further.extend(obj.ravel().tolist())
+        further = referents_of(obj, numpy)
         if type(obj) in (tuple, frozenset):
             tuples.append(obj)
         elif type(obj) is not function:
@@ -167,7 +185,7 @@ def everything_from(collected):
                 met[id(other)] = other
                 waiting.append(other)
     of_functions = {id(held_by) for obj in met.values() if type(obj) is function for held_by in gc.get_referents(obj)}
-    waiting = [obj for obj in tuples if id(obj) in held or id(obj) not in of_functions]
+    waiting = [obj for obj in tuples if id(obj) in held]  # the others, which nothing is known to hold, are constants of code
     done = set(map(id, waiting))
     while waiting:
         for other in gc.get_referents(waiting.pop()):
@@ -177,6 +195,7 @@ def everything_from(collected):
                 waiting.append(other)
     for obj in tuples:
         if id(obj) not in done:
+            of_functions.add(id(obj))
             of_functions.update(map(id, gc.get_referents(obj)))
     return [obj for key, obj in met.items() if key in held or key not in of_functions]
 
@@ -206,7 +225,7 @@ def key_of(obj, numpy):
     return None
 
 
-def values_of(objects):
+def values_of(objects, own):
     numpy = sys.modules.get("numpy")
     usable = ctypes.CDLL(None).malloc_usable_size
     usable.restype, usable.argtypes = ctypes.c_size_t, [ctypes.c_void_p]
@@ -223,14 +242,19 @@ def values_of(objects):
         memory = [memory_of(obj, usable, numpy) for obj in copies]
         yield {"type": key[0].__name__, "addresses": sorted(id(obj) for obj in copies), "size": sum(sys.getsizeof(obj) for obj in copies),
                "memory": None if None in memory else sum(memory), "saves": None if None in memory else sum(memory) - max(memory),
-               "value": ascii(copies[0])[:60]}
+               "planted": all(id(obj) in own for obj in copies), "immortal": any(is_immortal(obj) for obj in copies), "value": ascii(copies[0])[:60]}
+
+
+def is_immortal(obj):
+    """Perhaps static: then it has no block."""
+    return sys.getrefcount(obj) > 1 << 28
 
 
 def memory_of(obj, usable, numpy):
     """None where it cannot be told: several blocks, or none."""
     if numpy is not None and type(obj) is numpy.ndarray:
         return None
-    if sys.getrefcount(obj) > 1 << 28:  # immortal: perhaps static
+    if is_immortal(obj):
         return None
     header = 16 if type(obj).__flags__ & 1 << 14 else 0
     size = sys.getsizeof(obj)  # with the header
@@ -238,12 +262,20 @@ def memory_of(obj, usable, numpy):
         size += type(obj).__itemsize__
     if type(obj) is str and size != size_of_text(obj):
         return None  # with its UTF-8 in a block beside it
-    step = 16 if sys.version_info >= (3, 7) else 8
+    if type(obj) is frozenset and sys.getsizeof(obj) > frozenset.__basicsize__ + header:  # a table of its own
+        table = sys.getsizeof(obj) - frozenset.__basicsize__ - header
+        return block_of(frozenset.__basicsize__ + header) + block_of(table)
     if type(obj) is int:  # sys.getsizeof counts its digits, and it has room for at least one
         size = max(size, int.__basicsize__ + int.__itemsize__ if sys.version_info < (3, 12) else size)
-    if size <= 512:
-        return (size + step - 1) // step * step
-    return usable(id(obj) - header)
+    return block_of(size) if size <= 512 else usable(id(obj) - header)
+
+
+def block_of(size):
+    """pymalloc's; above 512 bytes what glibc's malloc lets the program use of a chunk."""
+    if size > 512:
+        return (size + 8 + 15) // 16 * 16 - 8
+    step = 16 if sys.version_info >= (3, 7) else 8
+    return (size + step - 1) // step * step
 
 
 def size_of_text(text):
