@@ -26,6 +26,9 @@ Point = collections.namedtuple("Point", "x y label")
 KEPT = []
 
 
+_STEP = 16 if all(id(number) % 16 == 0 for number in [n + 0.25 for n in range(200)]) else 8  # between blocks of pymalloc
+
+
 class Settings:
     def __init__(self, number):
         self.host = "host-%d.example.org" % (number % 7)
@@ -159,6 +162,8 @@ def planted():
 
 
 def referents_of(obj, numpy):
+    if type(obj) is dict and len(obj) > 500 and all(key is value and type(key) is str for key, value in obj.items()):
+        return []  # the interpreter's own of interned strings (since 3.14 the collector sees it), which it does not keep alive
     further = gc.get_referents(obj)
     if isinstance(obj, dict):
         further.extend(dict.keys(obj))
@@ -274,8 +279,7 @@ def block_of(size):
     """pymalloc's; above 512 bytes what glibc's malloc lets the program use of a chunk."""
     if size > 512:
         return (size + 8 + 15) // 16 * 16 - 8
-    step = 16 if sys.version_info >= (3, 7) else 8
-    return (size + step - 1) // step * step
+    return (size + _STEP - 1) // _STEP * _STEP
 
 
 def size_of_text(text):

@@ -22,7 +22,7 @@ CASES = ("records", "rows", "columns", "tuples", "settings", "packages")
 _FILES = ("duplicates.py", "standstill.py")
 _BY_GCORE = ("records",)
 _FAULTS_SHOWN = 5
-_OTHER_COPIES = 0.05  # of the values, at most this share may have more copies than the process knows of
+_OTHER_COPIES = 0.1  # of the values, at most this share may have more copies than the process knows of
 
 
 def main():
