@@ -14,7 +14,6 @@
 #include "analysis/duplicates.h"
 
 #include "analysis/held_in.h"
-#include "analysis/holder_labels.h"
 #include "analysis/object_row.h"
 
 #include <algorithm>
@@ -59,46 +58,18 @@ DuplicateFix fix_of(ContentKind kind, const std::array<std::uint64_t, held_in_bi
     }
 }
 
-/// Names of labels, each once; labels of equal words have one number.
-class HolderNames {
-public:
-    HolderNames(const HolderLabeler& labels, std::vector<DuplicateHolder>& names)
-        : labels_(labels), names_(names) {}
-
-    std::uint32_t number(std::uint32_t label) {
-        const auto [known, added] = by_label_.try_emplace(label, 0);
-        if (!added) return known->second;
-        DuplicateHolder name;
-        if (label != HolderLabeler::none) {
-            const HolderName words = labels_.name(label);
-            name = {words.owner, words.attribute(), words.joined(), words.nameless()};
-        }
-        const auto [at, is_new] = by_words_.try_emplace(std::pair(name.holder, name.attribute),
-                                                        static_cast<std::uint32_t>(names_.size()));
-        if (is_new) names_.push_back(std::move(name));
-        return known->second = at->second;
-    }
-
-private:
-    const HolderLabeler& labels_;
-    std::vector<DuplicateHolder>& names_;
-    std::unordered_map<std::uint32_t, std::uint32_t> by_label_;
-    std::map<std::pair<std::string, std::string>, std::uint32_t> by_words_;
-};
-
 class DuplicateFinder {
 public:
-    DuplicateFinder(const HeapGraph& graph, std::size_t limit, const ProgressCallback& progress)
+    DuplicateFinder(const HeapGraph& graph, const HolderLabeler& labels, std::size_t limit,
+                    const ProgressCallback& progress)
         : graph_(graph),
           columns_(graph.columns()),
           limit_(limit),
           hashes_(content_hashes(graph.heap(), progress)),
           held_(held_in(graph, progress)),
-          labels_(graph, {}, progress),
-          names_(labels_, result_.names),
-          sums_(columns_.types.size() + 1) {
-        labels_.give_up_costs();
-    }
+          labels_(labels),
+          names_(labels),
+          sums_(columns_.types.size() + 1) {}
 
     DuplicatesResult run() {
         result_.unread = hashes_.unread();
@@ -240,7 +211,7 @@ private:
                 holders.push_back({name, count});
         }
         std::sort(holders.begin(), holders.end(), [&](const auto& a, const auto& b) {
-            const DuplicateHolder &left = result_.names[a.holder], &right = result_.names[b.holder];
+            const HolderCount &left = names_[a.holder], &right = names_[b.holder];
             return std::tie(b.count, left.holder, left.attribute) <
                    std::tie(a.count, right.holder, right.attribute);
         });
@@ -282,16 +253,17 @@ private:
             saves += sum.second;
         }
         for (const auto& [name, sum] : by_name) {
-            DuplicateHolder& holder = result_.by_holder.emplace_back(result_.names[name]);
+            HolderCount& holder = result_.by_holder.emplace_back(names_[name]);
             holder.count = sum.first;
             holder.saves = sum.second;
         }
         std::sort(result_.by_holder.begin(), result_.by_holder.end(),
-                  [](const DuplicateHolder& a, const DuplicateHolder& b) {
+                  [](const HolderCount& a, const HolderCount& b) {
                       return std::tie(b.saves, a.holder, a.attribute) <
                              std::tie(a.saves, b.holder, b.attribute);
                   });
         if (result_.by_holder.size() > most_holders_told) result_.by_holder.resize(most_holders_told);
+        result_.names = names_.take();
     }
 
     const HeapGraph& graph_;
@@ -300,7 +272,7 @@ private:
     DuplicatesResult result_;
     ContentHashes hashes_;
     std::vector<std::uint8_t> held_;
-    HolderLabeler labels_;
+    const HolderLabeler& labels_;
     HolderNames names_;
     std::vector<DuplicateType> sums_;  // by TypeId; the last one: type not found
     std::vector<Copy> copies_;
@@ -312,8 +284,9 @@ private:
 
 }  // namespace
 
-DuplicatesResult duplicates(const HeapGraph& graph, std::size_t limit, const ProgressCallback& progress) {
-    return DuplicateFinder(graph, limit, progress).run();
+DuplicatesResult duplicates(const HeapGraph& graph, const HolderLabeler& labels, std::size_t limit,
+                            const ProgressCallback& progress) {
+    return DuplicateFinder(graph, labels, limit, progress).run();
 }
 
 DuplicateRow duplicate_row(const HeapReader& heap, const DuplicatesResult& result,
@@ -325,7 +298,7 @@ DuplicateRow duplicate_row(const HeapReader& heap, const DuplicatesResult& resul
     row.value = first.value;
     for (std::uint64_t i = 0; i < value.holders; ++i) {
         const auto& [name, count] = result.holders_of_values[value.holders_begin + i];
-        DuplicateHolder& holder = row.holders.emplace_back(result.names[name]);
+        HolderCount& holder = row.holders.emplace_back(result.names[name]);
         holder.count = count;
     }
     return row;

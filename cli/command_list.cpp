@@ -41,6 +41,7 @@
 #include "cli/commands/suspects.h"
 #include "cli/commands/threads.h"
 #include "cli/commands/types.h"
+#include "cli/commands/waste.h"
 #include "cli/commands/why.h"
 
 namespace heapsift {
@@ -108,6 +109,14 @@ const std::vector<Command>& all_commands() {
          false,
          nullptr,
          duplicates_examples},
+        {{.name = "waste"},
+         "[CORE]",
+         "memory that the same content would not need",
+         true,
+         setup_waste,
+         false,
+         nullptr,
+         waste_examples},
         {{.name = "index"}, "[CORE]", "computes ahead what later questions need", false, setup_index},
         {{.name = "doctor"},
          "[CORE]",

@@ -16,7 +16,7 @@ constexpr std::uint64_t share_worth_saying = 20;  // of the total, one in so man
 Text duplicates_words(const DuplicatesResult& result) {
     Text text = says("{} could be saved by sharing equal values", ByteCount{result.total_saves}).bold();
     if (result.by_holder.empty()) return text + ".";
-    const DuplicateHolder& most = result.by_holder.front();
+    const HolderCount& most = result.by_holder.front();
     const Text holder = held_as_words(most);
     return text +
            says("; {} of it {} held as ", ByteCount{most.saves}, most.count == 1 ? "is" : "is").bold() +
@@ -57,7 +57,7 @@ Block values_table(const std::shared_ptr<const DuplicatesResult>& result,
     return {std::move(table)};
 }
 
-Datum copy_holder_data(const DuplicateHolder& holder) {
+Datum copy_holder_data(const HolderCount& holder) {
     return entries({{"holder", or_null(holder.holder)},
                     {"attribute", or_null(holder.attribute)},
                     {"count", holder.count}});
@@ -113,7 +113,7 @@ void say_duplicates(const std::shared_ptr<const DuplicatesResult>& result,
 
 }  // namespace
 
-Text held_as_words(const DuplicateHolder& holder) {
+Text held_as_words(const HolderCount& holder) {
     if (holder.holder.empty() && holder.attribute.empty()) return "garbage";
     Text text = holder.holder;
     if (holder.attribute.empty()) return text;
@@ -174,7 +174,7 @@ Document render_duplicates(const std::shared_ptr<const DuplicatesResult>& result
     });
     document.csv_columns = {"type", "count", "size", "bytes", "saves", "value", "address", "fix"};
     document.data["types"] = duplicate_types_data(result->types);
-    document.data["by_holder"] = Datum::list_of(result->by_holder, [](const DuplicateHolder& holder) {
+    document.data["by_holder"] = Datum::list_of(result->by_holder, [](const HolderCount& holder) {
         Datum data = copy_holder_data(holder);
         data["saves"] = holder.saves;
         return data;

@@ -15,7 +15,7 @@ Document render_duplicates(const std::shared_ptr<const DuplicatesResult>& result
                            const std::function<DuplicateRow(const DuplicateValue&)>& row);
 
 /// "app.CACHE['*']"; "garbage" for what nothing reaches.
-Text held_as_words(const DuplicateHolder& holder);
+Text held_as_words(const HolderCount& holder);
 /// How to have one copy: "sys.intern(text) where they are made".
 const char* fix_words(DuplicateFix fix);
 /// Its name in JSON.
