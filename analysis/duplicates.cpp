@@ -239,6 +239,7 @@ private:
             result_.total_memory += sum.memory;
             result_.total_saves += sum.saves;
             if (sum.saves == 0) continue;
+            sum.type = static_cast<TypeId>(type);
             sum.name = type_name(columns_.types, static_cast<TypeId>(type));
             result_.types.push_back(std::move(sum));
         }
@@ -263,6 +264,7 @@ private:
                              std::tie(a.saves, b.holder, b.attribute);
                   });
         if (result_.by_holder.size() > most_holders_told) result_.by_holder.resize(most_holders_told);
+        result_.names_threads = names_.name_threads();
         result_.names = names_.take();
     }
 
@@ -282,7 +284,66 @@ private:
     std::vector<DuplicatesResult::HolderOfValue> some_holders_;
 };
 
+/// As it is kept: numbers, and names of owners and attributes; values are read anew.
+struct KeptDuplicates {
+    DuplicatesResult result;
+
+    std::size_t rows() const {
+        return result.names_threads
+                   ? KeptAnswers::most_rows + 1
+                   : result.values.size() + result.names.size() + result.holders_of_values.size();
+    }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapGraph& graph) {
+        auto& result = self.result;
+        const HeapReader& heap = graph.heap();
+        for (auto* names : {&result.names, &result.by_holder})
+            part.list(*names, [](auto& name, Part& p) { kept_holder(name, p); });
+        part.list(result.holders_of_values, [&](auto& one, Part& p) {
+            p.number(one.holder);
+            p.number(one.count);
+            p.require(one.holder < result.names.size(), "a holder has no name");
+        });
+        part.list(result.values, [&](auto& value, Part& p) {
+            kept_object(value.first, p, heap);
+            p.number(value.count);
+            for (auto* number : {&value.size, &value.memory, &value.saves, &value.holders_begin})
+                p.number(*number);
+            p.number(value.holders);
+            p.number(value.more_holders);
+            p.number(value.fix);
+            p.require(value.fix <= DuplicateFix::collect && value.holders <= most_holders_of_value &&
+                          value.holders_begin <= result.holders_of_values.size() &&
+                          value.holders <= result.holders_of_values.size() - value.holders_begin,
+                      "a value has no holders");
+        });
+        part.list(result.types, [&](auto& type, Part& p) {
+            kept_type(type.type, p, heap);
+            for (auto* number :
+                 {&type.count, &type.values, &type.duplicated, &type.size, &type.memory, &type.saves})
+                p.number(*number);
+            if constexpr (Part::reading) type.name = type_name(heap.snapshot().types, type.type);
+        });
+        for (auto* number : {&result.total_values, &result.total_count, &result.total_size,
+                             &result.total_memory, &result.total_saves, &result.shown_saves,
+                             &result.looked_at, &result.constants, &result.unread, &result.unequal})
+            part.number(*number);
+    }
+};
+
 }  // namespace
+
+DuplicatesResult duplicates(const HeapGraph& graph, std::size_t limit, const ProgressCallback& progress,
+                            KeptAnswers* answers) {
+    return kept_answer(answers, KeptQuestion("equal").with(limit), graph,
+                       [&] {
+                           HolderLabeler labels(graph, {}, progress);
+                           labels.give_up_costs();
+                           return KeptDuplicates{duplicates(graph, labels, limit, progress)};
+                       })
+        .result;
+}
 
 DuplicatesResult duplicates(const HeapGraph& graph, const HolderLabeler& labels, std::size_t limit,
                             const ProgressCallback& progress) {

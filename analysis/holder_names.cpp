@@ -8,6 +8,7 @@ std::uint32_t HolderNames::number(std::uint32_t label) {
     HolderCount name;
     if (label != HolderLabeler::none) {
         const HolderName words = labels_.name(label);
+        name_threads_ = name_threads_ || labels_.names_thread(label);
         name = {words.owner, words.attribute(), words.joined(), words.nameless()};
     }
     const auto [at, is_new] = by_words_.try_emplace(std::pair(name.holder, name.attribute),

@@ -212,6 +212,7 @@ private:
     void add_duplicates() {
         const DuplicatesResult equal = duplicates(graph_, labels_, 1, progress_);
         if (equal.values.empty()) return;
+        result_.names_threads = equal.names_threads;
         WasteRow& row = result_.rows.emplace_back();
         row.sort = WasteSort::duplicates;
         row.count = equal.total_count;
@@ -243,6 +244,7 @@ private:
                    std::tie(a.saves, a.bytes, b.sort, b.type, b.holder.holder, b.holder.attribute);
         });
         result_.total_rows = rows.size();
+        result_.names_threads = result_.names_threads || names_.name_threads();
         for (const WasteRow& row : rows) result_.total_saves += row.saves;
         if (limit_ != 0 && rows.size() > limit_) rows.resize(limit_);
     }
@@ -263,7 +265,45 @@ private:
     WasteResult result_;
 };
 
+struct KeptWasteRows {
+    WasteResult result;
+
+    std::size_t rows() const {
+        return result.names_threads ? KeptAnswers::most_rows + 1 : result.rows.size();
+    }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapGraph& graph) {
+        auto& result = self.result;
+        const HeapReader& heap = graph.heap();
+        part.list(result.rows, [&](auto& row, Part& p) {
+            p.number(row.sort);
+            p.require(row.sort <= WasteSort::arrays, "waste is of no sort");
+            kept_holder(row.holder, p);
+            for (auto* number : {&row.count, &row.bytes, &row.saves}) p.number(*number);
+            kept_object(row.example, p, heap);
+            if constexpr (Part::reading) {
+                row.example_address = heap.snapshot().address_of(row.example);
+                if (row.sort != WasteSort::duplicates)
+                    row.type = type_name(heap.snapshot().types, heap.snapshot().type_of(row.example));
+            }
+        });
+        for (auto* number : {&result.total_rows, &result.total_saves, &result.damaged}) part.number(*number);
+    }
+};
+
 }  // namespace
+
+WasteResult waste(const HeapGraph& graph, std::size_t limit, const ProgressCallback& progress,
+                  KeptAnswers* answers) {
+    return kept_answer(answers, KeptQuestion("spare").with(limit), graph,
+                       [&] {
+                           HolderLabeler labels(graph, {}, progress);
+                           labels.give_up_costs();
+                           return KeptWasteRows{waste(graph, labels, limit, progress)};
+                       })
+        .result;
+}
 
 WasteResult waste(const HeapGraph& graph, const HolderLabeler& labels, std::size_t limit,
                   const ProgressCallback& progress) {

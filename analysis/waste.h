@@ -39,6 +39,7 @@ struct WasteResult {
     std::uint64_t total_rows = 0;   // of at least `least_waste` bytes
     std::uint64_t total_saves = 0;  // of these; rows may tell of the same bytes
     std::uint64_t damaged = 0;      // objects left out
+    bool names_threads = false;     // as in DuplicatesResult
 };
 
 inline constexpr std::uint64_t least_waste = 1024;
@@ -47,5 +48,8 @@ inline constexpr std::uint64_t least_waste = 1024;
 /// as `array_waste` does; some 50 ns more for each container and instance. `limit` 0: all rows.
 WasteResult waste(const HeapGraph& graph, const HolderLabeler& labels, std::size_t limit,
                   const ProgressCallback& progress = {});
+/// The same with labels of its own. `answers` may be null.
+WasteResult waste(const HeapGraph& graph, std::size_t limit, const ProgressCallback& progress,
+                  KeptAnswers* answers);
 
 }  // namespace heapsift

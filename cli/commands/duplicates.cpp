@@ -18,10 +18,8 @@ ExitCode run_duplicates(Session& session) {
     // Rows are read while they are written, so the question must live as long.
     const auto question =
         std::make_shared<Question>(session, std::initializer_list<Need>{Need::sizes, Need::graph});
-    HolderLabeler labels(question->graph(), {}, session.progress());
-    labels.give_up_costs();
     DuplicatesResult result =
-        duplicates(question->graph(), labels, session.options().rows(), session.progress());
+        duplicates(question->graph(), session.options().rows(), session.progress(), question->answers());
     session.note_references(question->heap());
     const auto shared = std::make_shared<const DuplicatesResult>(std::move(result));
     return session.write(render_duplicates(shared, [question, shared](const DuplicateValue& value) {

@@ -15,9 +15,8 @@ namespace {
 
 ExitCode run_waste(Session& session) {
     Question question(session, {Need::sizes, Need::graph});
-    HolderLabeler labels(question.graph(), {}, session.progress());
-    labels.give_up_costs();
-    WasteResult result = waste(question.graph(), labels, session.options().rows(), session.progress());
+    WasteResult result =
+        waste(question.graph(), session.options().rows(), session.progress(), question.answers());
     session.note_references(question.heap());
     note_damaged_objects(result.damaged, session.diagnostics());
     return session.write(render_waste(std::move(result)));

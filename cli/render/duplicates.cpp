@@ -14,13 +14,11 @@ constexpr std::size_t most_types_said = 3;
 constexpr std::uint64_t share_worth_saying = 20;  // of the total, one in so many
 
 Text duplicates_words(const DuplicatesResult& result) {
-    Text text = says("{} could be saved by sharing equal values", ByteCount{result.total_saves}).bold();
-    if (result.by_holder.empty()) return text + ".";
-    const HolderCount& most = result.by_holder.front();
-    const Text holder = held_as_words(most);
-    return text +
-           says("; {} of it {} held as ", ByteCount{most.saves}, most.count == 1 ? "is" : "is").bold() +
-           Text(holder).bold() + ".";
+    Text text = says("{} could be saved by sharing equal values.", ByteCount{result.total_saves});
+    if (!result.by_holder.empty())
+        text += says(" The largest part, {}, is held as {}.", ByteCount{result.by_holder.front().saves},
+                     held_as_words(result.by_holder.front()));
+    return std::move(text).bold();
 }
 
 Text type_words(const DuplicateType& type) {
@@ -53,6 +51,7 @@ Block values_table(const std::shared_ptr<const DuplicatesResult>& result,
     table.rest = TableRest{.rows = result->total_values,
                            .singular = "more value",
                            .bytes = result->total_saves,
+                           .of = "what could be saved",
                            .all = CommandLine{std::string("duplicates") + all_rows}};
     return {std::move(table)};
 }

@@ -54,7 +54,7 @@ SortWords sort_words(WasteSort sort) {
 }
 
 /// "1,200 lists with unused room", "5,000 app.Node with a dict each".
-Text what_words(const WasteRow& row) {
+Text waste_words(const WasteRow& row) {
     const SortWords words = sort_words(row.sort);
     switch (row.sort) {
         case WasteSort::instance_dicts:
@@ -72,7 +72,7 @@ Block waste_table(const std::shared_ptr<const WasteResult>& result) {
     table.columns = {right("memory"), right(at_least() + "saves", true), left("what", Fit::middle),
                      left("held as", Fit::middle), left("fix")};
     table.rows = rows_of<TableRow>(result, &WasteResult::rows, [](const WasteRow& row) {
-        return TableRow{.cells = {ByteCount{row.bytes}, ByteCount{row.saves}, what_words(row),
+        return TableRow{.cells = {ByteCount{row.bytes}, ByteCount{row.saves}, waste_words(row),
                                   held_as_words(row.holder), sort_words(row.sort).fix},
                         .bytes = row.saves};
     });
@@ -121,7 +121,7 @@ Document render_waste(WasteResult waste) {
     }
     const WasteRow& first = result->rows.front();
     document.say(sentence(says("The largest saving is {}: {}, held as {}.", ByteCount{first.saves},
-                               what_words(first), held_as_words(first.holder))
+                               waste_words(first), held_as_words(first.holder))
                               .bold()));
     document.say(waste_table(result));
     document.say(sentence("Rows overlap where they tell of the same objects; do not add them up."));

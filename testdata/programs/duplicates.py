@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Programs whose memory is full of equal values, and what each of them counts of itself.
 
-    duplicates.py records|rows|columns|tuples|settings|packages
+    duplicates.py records|rows|columns|tuples|settings|packages|waste
 
 A copy of the process, forked, finds all values that the collector's objects lead to: from gc.get_objects() by gc.get_referents, which leaves out
 the keys of dicts of str, and the items of NumPy's arrays of objects; these are added. It writes, for each value with more than one copy, the
 addresses of the copies, sys.getsizeof of all of them, and the bytes of their blocks, as far as it can tell: up to 512 bytes a multiple of 16,
-beyond that malloc_usable_size. The original raises SIGABRT then, or sleeps (standstill.py).
+beyond that malloc_usable_size. For `waste` it makes what the memory could be saved by, and says how much smaller that is. The original raises SIGABRT then, or sleeps (standstill.py).
 """
 
 import collections
@@ -121,6 +121,72 @@ def packages():
                                                                for number in range(400))))
 
 
+class Wasteful:
+    """Its attributes are the holders."""
+
+
+class WithDict:
+    def __init__(self, number):
+        self.number, self.name, self.state = number, None, None
+
+
+class WithSlots:
+    __slots__ = ("number", "name", "state")
+
+    __init__ = WithDict.__init__
+
+
+WASTEFUL = Wasteful()
+
+
+def waste():
+    """Containers of which most was deleted, instances with a dict, numbers in lists."""
+    def emptied(container, remove, keys):
+        for key in keys:
+            remove(container, key)
+        return container
+
+    WASTEFUL.lists = [[None] for number in range(500)]
+    for one in WASTEFUL.lists:
+        one.append(None)
+    one = None
+    WASTEFUL.tables = [emptied(dict.fromkeys(range(200)), dict.pop, range(5, 200)) for number in range(100)]
+    WASTEFUL.words = emptied({"word %d" % number: None for number in range(5000)}, dict.pop, ["word %d" % number for number in range(4990)])
+    WASTEFUL.sets = [emptied(set(range(500)), set.remove, range(6, 500)) for number in range(50)]
+    WASTEFUL.floats = [number + 0.25 for number in range(20000)]
+    WASTEFUL.numbers = [number + 10 ** 12 for number in range(5000)]
+    WASTEFUL.instances = [WithDict(number % 10) for number in range(3000)]
+    WASTEFUL.full = [dict.fromkeys(range(90)) for number in range(20)]
+    WASTEFUL.slotted = [WithSlots(number % 10) for number in range(2000)]
+
+
+def waste_truth():
+    """In the child: what each attribute could save, or `needed`, what would be left."""
+    header = sys.getsizeof([]) - list.__basicsize__
+
+    def beside(container):  # bytes of its memory beside the object
+        return block_of(sys.getsizeof(container) - type(container).__basicsize__ - header)
+
+    def freed(containers, copy):
+        return sum(beside(one) - beside(copy(one)) for one in containers)
+
+    def boxed(numbers):
+        each = sum(block_of(sys.getsizeof(number)) for number in numbers)
+        return each + beside(numbers) - block_of(8 * len(numbers)) + block_of(list.__basicsize__ + header) - 80
+
+    kept = WASTEFUL
+    return [
+        {"kind": "list_room", "attribute": "lists[*]", "count": len(kept.lists), "saves": freed(kept.lists, list)},
+        {"kind": "dict_room", "attribute": "tables[*]", "count": len(kept.tables), "saves": freed(kept.tables, lambda d: dict(d.items()))},
+        {"kind": "dict_room", "attribute": "words", "count": 1, "saves": freed([kept.words], lambda d: dict(d.items()))},
+        {"kind": "set_room", "attribute": "sets[*]", "count": len(kept.sets), "saves": freed(kept.sets, set)},
+        {"kind": "boxed_floats", "attribute": "floats", "count": 1, "saves": boxed(kept.floats)},
+        {"kind": "boxed_ints", "attribute": "numbers", "count": 1, "saves": boxed(kept.numbers)},
+        {"kind": "instance_dicts", "attribute": "instances[*]", "count": len(kept.instances),
+         "needed": len(kept.instances) * block_of(sys.getsizeof(WithSlots(1)))},
+    ]
+
+
 def main():
     case = sys.argv[1]
     globals()[case]()
@@ -128,7 +194,7 @@ def main():
     gc.collect()
     gc.disable()
     if not fork():
-        write_truth(gc.get_objects(), "truth.json")
+        write_truth(gc.get_objects(), "truth.json", case)
     os.waitpid(-1, 0)
     if os.environ.get("HEAPSIFT_CORE_BY") == "kernel":
         os.abort()
@@ -136,11 +202,11 @@ def main():
         signal.pause()
 
 
-def write_truth(collected, path):
+def write_truth(collected, path, case):
     """In the child; ends it. What it makes is referred to by its frames alone, and by no object of `collected`."""
     status = 1
     try:
-        standstill.write(path, {"values": list(values_of(everything_from(collected), planted()))})
+        standstill.write(path, {"values": list(values_of(everything_from(collected), planted())), "waste": waste_truth() if case == "waste" else []})
         status = 0
     except BaseException as error:
         os.write(2, ("truth: %s: %s\n" % (type(error).__name__, error)).encode())

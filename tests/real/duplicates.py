@@ -18,7 +18,7 @@ import cores
 import harness
 from asked import AskedCore, BadAnswer
 
-CASES = ("records", "rows", "columns", "tuples", "settings", "packages")
+CASES = ("records", "rows", "columns", "tuples", "settings", "packages", "waste")
 _FILES = ("duplicates.py", "standstill.py")
 _BY_GCORE = ("records",)
 _FAULTS_SHOWN = 5
@@ -56,12 +56,32 @@ def run_one(options, interpreter, case, kind, work):
         began = time.monotonic()
         comparison = Comparison(asked.data("duplicates", "--no-index"), truth["values"])
         faults = list(comparison.faults())
+        if truth["waste"]:
+            faults += faults_of_waste(asked.data("waste", "--no-index")["waste"], truth["waste"])
         print("%-20s %-9s %-6s %s, %.1f s" % (interpreter.name, case, kind, comparison.summary(), time.monotonic() - began), flush=True)
         return faults
     except (cores.NoCore, BadAnswer, OSError, KeyError, TypeError) as reason:
         return ["%s: %s" % (type(reason).__name__, reason)]
     finally:
         harness.leave(folder, options.keep)
+
+
+def faults_of_waste(rows, truth):
+    """Each attribute of the wasteful object is a row, with what the process says could be saved; its containers that are full are none."""
+    faults = []
+    of_program = {(row["kind"], row["attribute"]): row for row in rows if row["holder"] == "__main__.Wasteful"}
+    for says in truth:
+        row = of_program.pop((says["kind"], says["attribute"]), None)
+        words = "waste: %s %s" % (says["kind"], says["attribute"])
+        if row is None:
+            faults.append("%s: no row" % words)
+        elif row["count"] != says["count"]:
+            faults.append("%s: %d, and not %d" % (words, row["count"], says["count"]))
+        elif "saves" in says and row["saves"] != says["saves"]:
+            faults.append("%s: saves %d, and not %d" % (words, row["saves"], says["saves"]))
+        elif "needed" in says and row["bytes"] - row["saves"] != says["needed"]:
+            faults.append("%s: needs %d, and not %d" % (words, row["bytes"] - row["saves"], says["needed"]))
+    return faults + ["waste: %s %s is none" % key for key in of_program]
 
 
 class Comparison:
