@@ -2,7 +2,7 @@
 // finds it full, a set likewise, a list gives room back only below half, a bytearray hardly. What a copy would take is
 // computed as CPython does:
 //
-//     list       as many pointers as items (list_new_prealloc, listobject.c)
+//     list       as many pointers as items (list_slice, listobject.c)
 //     dict       the smallest table, of a power of two slots and at least 8, of which two thirds hold all
 //                entries; a slot has an index of 1, 2, 4 or 8 bytes (dictobject.c, 3.6 to 3.14)
 //     set        the smallest power of two above twice the items; up to four items lie in the object

@@ -20,8 +20,8 @@ struct SortWords {
 SortWords sort_words(WasteSort sort) {
     switch (sort) {
         case WasteSort::list_room:
-            return {"list_room", "list with unused room", "lists with unused room", "items = list(items)",
-                    "copy the list when it is complete: items = list(items) has no room for more"};
+            return {"list_room", "list with unused room", "lists with unused room", "items = items[:]",
+                    "copy the list when it is complete: items = items[:] has no room for more"};
         case WasteSort::dict_room:
             return {"dict_room", "dict with unused room", "dicts with unused room", "d = dict(d.items())",
                     "make the dict anew after many deletions: d = dict(d.items()); a dict never shrinks"};

@@ -153,8 +153,8 @@ def waste():
     WASTEFUL.tables = [emptied(dict.fromkeys(range(200)), dict.pop, range(5, 200)) for number in range(100)]
     WASTEFUL.words = emptied({"word %d" % number: None for number in range(5000)}, dict.pop, ["word %d" % number for number in range(4990)])
     WASTEFUL.sets = [emptied(set(range(500)), set.remove, range(6, 500)) for number in range(50)]
-    WASTEFUL.floats = [number + 0.25 for number in range(20000)]
-    WASTEFUL.numbers = [number + 10 ** 12 for number in range(5000)]
+    WASTEFUL.floats = list([number + 0.25 for number in range(10000)])  # a copy has no room for more
+    WASTEFUL.numbers = list([int("%d" % (number + 10 ** 12)) for number in range(5000)])  # a sum may have room for a digit more
     WASTEFUL.instances = [WithDict(number % 10) for number in range(3000)]
     WASTEFUL.full = [dict.fromkeys(range(90)) for number in range(20)]
     WASTEFUL.slotted = [WithSlots(number % 10) for number in range(2000)]
@@ -176,7 +176,7 @@ def waste_truth():
 
     kept = WASTEFUL
     return [
-        {"kind": "list_room", "attribute": "lists[*]", "count": len(kept.lists), "saves": freed(kept.lists, list)},
+        {"kind": "list_room", "attribute": "lists[*]", "count": len(kept.lists), "saves": freed(kept.lists, lambda items: items[:])},
         {"kind": "dict_room", "attribute": "tables[*]", "count": len(kept.tables), "saves": freed(kept.tables, lambda d: dict(d.items()))},
         {"kind": "dict_room", "attribute": "words", "count": 1, "saves": freed([kept.words], lambda d: dict(d.items()))},
         {"kind": "set_room", "attribute": "sets[*]", "count": len(kept.sets), "saves": freed(kept.sets, set)},
