@@ -38,7 +38,7 @@ std::uint8_t bit_of(const TypeInfo& type) {
 }
 
 /// C code may refer to what code holds as well: the modules that are part of the interpreter's binary are constants
-/// there, each with all its code.
+/// there, each with all its code. What only the variables of a C module hold are its constants.
 bool is_named(RootKind kind) {
     return kind != RootKind::native && kind != RootKind::native_unseen && kind != RootKind::immortal;
 }
@@ -59,6 +59,8 @@ std::vector<std::uint8_t> held_in(const HeapGraph& graph, const ProgressCallback
     std::vector<std::uint8_t> held(columns.object_count());
     for (const HeapGraph::PlacedRoot& root : graph.roots())
         if (is_named(root.root.kind)) held[root.root.object] |= in_other;
+    for (const NativeReference& native : columns.references->natives())
+        if (native.place == NativePlace::module_data) held[native.target] |= in_code;
     std::vector<ObjectId> tuples;
     for_each_object(columns, "looking at what holds values", progress, [&](ObjectId object) {
         const std::uint8_t by = bit(object);

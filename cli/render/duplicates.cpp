@@ -10,11 +10,12 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_types_said = 3;
+constexpr std::size_t most_types_said = 3, fewest_values = 8;
 constexpr std::uint64_t share_worth_saying = 20;  // of the total, one in so many
 
 Text duplicates_words(const DuplicatesResult& result) {
-    Text text = says("{} could be saved by sharing equal values.", ByteCount{result.total_saves});
+    Text text =
+        at_least() + says("{} could be saved by sharing equal values.", ByteCount{result.total_saves});
     if (!result.by_holder.empty())
         text += says(" The largest part, {}, is held as {}.", ByteCount{result.by_holder.front().saves},
                      held_as_words(result.by_holder.front()));
@@ -40,6 +41,7 @@ Block values_table(const std::shared_ptr<const DuplicatesResult>& result,
     TableBlock table;
     table.columns = {right("copies"),           right("memory"),         right(at_least() + "saves", true),
                      left("type", Fit::middle), left("value", Fit::end), left("held as", Fit::middle)};
+    table.fewest = fewest_values;
     table.rows = rows_of<TableRow>(result, &DuplicatesResult::values, [row](const DuplicateValue& value) {
         const DuplicateRow shown = row(value);
         return TableRow{

@@ -8,6 +8,8 @@
 namespace heapsift {
 namespace {
 
+constexpr std::size_t narrowest_with_fix = 110, fewest_rows_of_waste = 8;
+
 struct SortWords {
     const char* name;      // in JSON
     const char* singular;  // "1 list with unused room"
@@ -71,6 +73,8 @@ Block waste_table(const std::shared_ptr<const WasteResult>& result) {
     TableBlock table;
     table.columns = {right("memory"), right(at_least() + "saves", true), left("what", Fit::middle),
                      left("held as", Fit::middle), left("fix")};
+    table.columns.back().narrow_page = narrowest_with_fix;
+    table.fewest = fewest_rows_of_waste;
     table.rows = rows_of<TableRow>(result, &WasteResult::rows, [](const WasteRow& row) {
         return TableRow{.cells = {ByteCount{row.bytes}, ByteCount{row.saves}, waste_words(row),
                                   held_as_words(row.holder), sort_words(row.sort).fix},
@@ -120,9 +124,10 @@ Document render_waste(WasteResult waste) {
         return document;
     }
     const WasteRow& first = result->rows.front();
-    document.say(sentence(says("The largest saving is {}: {}, held as {}.", ByteCount{first.saves},
-                               waste_words(first), held_as_words(first.holder))
-                              .bold()));
+    document.say(
+        sentence(says("The largest saving is {}: {}, held as {}.", at_least() + ByteCount{first.saves},
+                      waste_words(first), held_as_words(first.holder))
+                     .bold()));
     document.say(waste_table(result));
     document.say(sentence("Rows overlap where they tell of the same objects; do not add them up."));
     document.say(sentence(says("fix for the first: {}", sort_words(first.sort).long_fix)));
