@@ -12,7 +12,7 @@ namespace heapsift {
 /// Bits: what refers to an object. An object that nothing refers to, as far as was found, is `in_other`.
 enum HeldIn : std::uint8_t {
     in_code =
-        1,  // code, functions, variables of C modules: names, constants, defaults; also by tuples that only these hold
+        1,  // names, constants, defaults: of code, functions, C modules; also by tuples that only these hold
     in_dict = 2,    // keys and values
     in_list = 4,    // also a deque
     in_tuple = 8,   // also a frozenset, of which something else than code is a holder

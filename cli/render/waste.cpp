@@ -12,72 +12,105 @@ constexpr std::size_t narrowest_with_fix = 110, fewest_rows_of_waste = 8;
 
 struct SortWords {
     const char* name;      // in JSON
+    const char* what;      // in a table, beside the type
     const char* singular;  // "1 list with unused room"
     const char* plural;
     const char* fix;       // in a table: as short as can be
     const char* long_fix;  // in JSON, and of the first row
 };
 
-/// Of instances and arrays the type's name stands in place of what they are.
 SortWords sort_words(WasteSort sort) {
     switch (sort) {
         case WasteSort::list_room:
-            return {"list_room", "list with unused room", "lists with unused room", "items = items[:]",
+            return {"list_room",
+                    "unused room",
+                    "list with unused room",
+                    "lists with unused room",
+                    "items = items[:]",
                     "copy the list when it is complete: items = items[:] has no room for more"};
         case WasteSort::dict_room:
-            return {"dict_room", "dict with unused room", "dicts with unused room", "d = dict(d.items())",
+            return {"dict_room",
+                    "unused room",
+                    "dict with unused room",
+                    "dicts with unused room",
+                    "d = dict(d.items())",
                     "make the dict anew after many deletions: d = dict(d.items()); a dict never shrinks"};
         case WasteSort::set_room:
-            return {"set_room", "set with unused room", "sets with unused room", "s = set(s)",
+            return {"set_room",
+                    "unused room",
+                    "set with unused room",
+                    "sets with unused room",
+                    "s = set(s)",
                     "make the set anew after many removals: s = set(s); a set never shrinks"};
         case WasteSort::bytearray_room:
-            return {"bytearray_room", "bytearray with unused room", "bytearrays with unused room",
-                    "b = bytes(b)", "copy what is in use: b = bytes(b), or bytearray(b)"};
+            return {"bytearray_room",
+                    "unused room",
+                    "bytearray with unused room",
+                    "bytearrays with unused room",
+                    "b = bytes(b)",
+                    "copy what is in use: b = bytes(b), or bytearray(b)"};
         case WasteSort::instance_dicts:
-            return {"instance_dicts", "instance", "instances", "__slots__",
+            return {"instance_dicts",
+                    "a __dict__ each",
+                    "instance with a __dict__",
+                    "instances with a __dict__",
+                    "__slots__",
                     "give the class, and each class it is derived from, __slots__ with the names of its "
                     "attributes "
                     "(of a dataclass: slots=True)"};
         case WasteSort::boxed_floats:
-            return {"boxed_floats", "list of floats", "lists of floats", "array.array('d')",
+            return {"boxed_floats",
+                    "floats as objects",
+                    "list of floats",
+                    "lists of floats",
+                    "array.array('d')",
                     "hold the numbers in array.array('d', …) or numpy.array: 8 bytes each, and no objects"};
         case WasteSort::boxed_ints:
-            return {"boxed_ints", "list of ints", "lists of ints", "array.array('q')",
+            return {"boxed_ints",
+                    "ints as objects",
+                    "list of ints",
+                    "lists of ints",
+                    "array.array('q')",
                     "hold the numbers in array.array('q', …) or numpy.array: at most 8 bytes each, and no "
                     "objects"};
         case WasteSort::duplicates:
-            return {"duplicates", "equal value", "equal values", "share them",
+            return {"duplicates",
+                    "equal values",
+                    "equal value",
+                    "equal values",
+                    "share them",
                     "have one copy of each value; for values, holders and fixes: heapsift duplicates"};
         case WasteSort::arrays:
             break;
     }
-    return {"arrays", "array", "arrays", "a smaller dtype",
+    return {"arrays",
+            "wider than needed",
+            "array that needs fewer bytes",
+            "arrays that need fewer bytes",
+            "a smaller dtype",
             "use a smaller dtype, or one value that is broadcast; array by array: heapsift arrays --waste"};
 }
 
-/// "1,200 lists with unused room", "5,000 app.Node with a dict each".
+/// "1,200 lists with unused room", "5,000 app.Node with a __dict__".
 Text waste_words(const WasteRow& row) {
     const SortWords words = sort_words(row.sort);
-    switch (row.sort) {
-        case WasteSort::instance_dicts:
-            return says("{} {} with a __dict__", Count{row.count}, TypeName{row.type});
-        case WasteSort::arrays:
-            return how_many(row.count, "array that needs fewer bytes", "arrays that need fewer bytes");
-        default:
-            return how_many(row.count, words.singular, words.plural);
-    }
+    if (row.sort == WasteSort::instance_dicts)
+        return says("{} {} with a __dict__", Count{row.count}, TypeName{row.type});
+    return how_many(row.count, words.singular, words.plural);
 }
 
 Block waste_table(const std::shared_ptr<const WasteResult>& result) {
     using Fit = TextColumn::Fit;
     TableBlock table;
-    table.columns = {right("memory"), right(at_least() + "saves", true), left("what", Fit::middle),
-                     left("held as", Fit::middle), left("fix")};
+    table.columns = {right("memory"), right(at_least() + "saves", true), right("objects"),
+                     left("what"),    left("type", Fit::middle),         left("held as", Fit::middle),
+                     left("fix")};
     table.columns.back().narrow_page = narrowest_with_fix;
     table.fewest = fewest_rows_of_waste;
     table.rows = rows_of<TableRow>(result, &WasteResult::rows, [](const WasteRow& row) {
-        return TableRow{.cells = {ByteCount{row.bytes}, ByteCount{row.saves}, waste_words(row),
-                                  held_as_words(row.holder), sort_words(row.sort).fix},
+        const SortWords words = sort_words(row.sort);
+        return TableRow{.cells = {ByteCount{row.bytes}, ByteCount{row.saves}, Count{row.count}, words.what,
+                                  TypeName{row.type}, held_as_words(row.holder), words.fix},
                         .bytes = row.saves};
     });
     table.rest = TableRest{.rows = result->total_rows,

@@ -167,9 +167,9 @@ TEST_CASE("render waste: the largest saving first, with its holder and its fix",
     CHECK_THAT(text,
                ContainsSubstring("The largest saving is 1.0 MiB: 20,000 app.Node with a __dict__, held as "
                                  "app.Tree.nodes[*]."));
-    CHECK_THAT(text, ContainsSubstring("500 equal values"));
-    CHECK_THAT(text, ContainsSubstring("1 list with unused room"));
-    CHECK_THAT(text, ContainsSubstring("2 arrays that need fewer bytes"));
+    CHECK_THAT(text, ContainsSubstring("equal values"));
+    CHECK_THAT(text, ContainsSubstring("unused room"));
+    CHECK_THAT(text, ContainsSubstring("wider than needed  numpy.ndarray"));
     CHECK_THAT(text, ContainsSubstring("fix for the first: give the class"));
     CHECK_THAT(text, ContainsSubstring("next: heapsift why 0x7f0000001000"));
     const std::vector<Json> rows = rows_of(answer);
