@@ -1,6 +1,6 @@
-// A list of a million floats is eight megabytes of pointers and twenty-four of floats; array.array('d') and NumPy have
-// eight. Only numbers that nothing else refers to would go with the list: their reference count is 1. Small ints are
-// static, one of each, and have no memory of their own.
+// A list of a million floats is eight megabytes of pointers and twenty-four of floats; array.array('d') and
+// NumPy have eight. Only numbers that nothing else refers to would go with the list: their reference count is
+// 1. Small ints are static, one of each, and have no memory of their own.
 
 #include "analysis/boxed_numbers.h"
 

@@ -19,8 +19,8 @@ struct BoxedNumbers {
     std::uint64_t saves() const { return now - needed; }
 };
 
-/// Of a list or tuple with at least `fewest_boxed_numbers` items, all of them float or all of them int of at most 64
-/// bits; nothing if an array would not be smaller. Reads each item's count: some 10 ns.
+/// Of a list or tuple with at least `fewest_boxed_numbers` items, all of them float or all of them int of at
+/// most 64 bits; nothing if an array would not be smaller. Reads each item's count: some 10 ns.
 std::optional<BoxedNumbers> boxed_numbers(const HeapGraph& graph, ObjectId list);
 
 }  // namespace heapsift

@@ -1,17 +1,18 @@
-// Two objects are the same value if they are of one type and have the same content: the characters of a str, the bytes of
-// a bytes or a float, the digits of an int, dtype, shape, strides and elements of an array, the items of a tuple. So
-// 1, 1.0 and True are three values, 0.0 and -0.0 are two, and a NaN equals one of the same bits. A str of equal
-// characters has equal bytes, since CPython stores each as narrow as it can (PEP 393, unicodeobject.c); an int has no
-// leading zeros (longobject.c).
+// Two objects are the same value if they are of one type and have the same content: the characters of a str,
+// the bytes of a bytes or a float, the digits of an int, dtype, shape, strides and elements of an array, the
+// items of a tuple. So 1, 1.0 and True are three values, 0.0 and -0.0 are two, and a NaN equals one of the
+// same bits. A str of equal characters has equal bytes, since CPython stores each as narrow as it can (PEP
+// 393, unicodeobject.c); an int has no leading zeros (longobject.c).
 //
-// What is in memory once is read once: each object's bytes go into a hash of 64 bits (XXH3), with its type as the seed.
-// A tuple's hash is made of those of its items, so these come first: a stack of tuples that are in work takes the place
-// of recursion, since a tuple may be as deep as it likes. One that leads to itself, as C code can make it, is not a
-// value, nor is one with an item that is not. A frozenset adds up what it makes of each item's hash: in any order.
+// What is in memory once is read once: each object's bytes go into a hash of 64 bits (XXH3), with its type as
+// the seed. A tuple's hash is made of those of its items, so these come first: a stack of tuples that are in
+// work takes the place of recursion, since a tuple may be as deep as it likes. One that leads to itself, as C
+// code can make it, is not a value, nor is one with an item that is not. A frozenset adds up what it makes of
+// each item's hash: in any order.
 //
-// A damaged core may name the same bytes in any number of objects. What an object reads is held against the memory
-// that is counted for it (ObjectSizes::memory), which is nobody else's, so that no byte is read more than once on the
-// average; static objects have no memory of their own, and may read a page.
+// A damaged core may name the same bytes in any number of objects. What an object reads is held against the
+// memory that is counted for it (ObjectSizes::memory), which is nobody else's, so that no byte is read more
+// than once on the average; static objects have no memory of their own, and may read a page.
 
 #include "analysis/content_hashes.h"
 
@@ -403,14 +404,14 @@ bool have_equal_bytes(const HeapReader& heap, ContentKind kind, ObjectId one, Ob
 
 }  // namespace
 
-bool have_equal_content(const HeapReader& heap, const ContentHashes& hashes, ObjectId one, ObjectId other) {
+bool have_equal_content(const HeapReader& heap, const ContentHashes& hashes, ObjectId one, ObjectId other,
+                        std::uint64_t& pairs_left) {
     const HeapSnapshot& columns = heap.snapshot();
     const ItemRows rows(heap);
     std::vector<ObjectId> room_of_one, room_of_other;
     std::vector<std::pair<ObjectId, ObjectId>> pairs = {{one, other}};
-    // Tuples that share their items have more pairs than objects: beyond these the hashes are believed.
-    constexpr std::size_t most_pairs = 100'000;
-    for (std::size_t looked_at = 0; !pairs.empty() && looked_at < most_pairs; ++looked_at) {
+    // Tuples that share their items have more pairs than objects.
+    for (; !pairs.empty() && pairs_left > 0; --pairs_left) {
         const auto [a, b] = pairs.back();
         pairs.pop_back();
         if (a == b) continue;

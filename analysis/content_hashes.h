@@ -28,8 +28,8 @@ enum class ContentKind : std::uint8_t {
 /// By TypeId, and one more for objects whose type was not found.
 std::vector<ContentKind> content_kinds(const HeapReader& heap);
 
-/// Equal hashes: equal values of one type, but for a chance of 2^-64 a pair. 8 bytes for each object that may be a
-/// value, and two bits for each other one.
+/// Equal hashes: equal values of one type, but for a chance of 2^-64 a pair. 8 bytes for each object that may
+/// be a value, and two bits for each other one.
 class ContentHashes {
 public:
     /// No hash: not a value, not readable, or dropped.
@@ -37,7 +37,8 @@ public:
     /// Below these a column says in place of a hash why there is none.
     static constexpr std::uint64_t first_hash = 16, no_value = 1;
 
-    /// `kinds`: content_kinds; `values`: the objects whose type is one of values; `hashes`: by place among them.
+    /// `kinds`: content_kinds; `values`: the objects whose type is one of values; `hashes`: by place among
+    /// them.
     ContentHashes(std::vector<ContentKind> kinds, RankedSet values, std::vector<std::uint64_t> hashes,
                   std::uint64_t unread)
         : kinds_(std::move(kinds)), values_(std::move(values)), hashes_(std::move(hashes)), unread_(unread) {}
@@ -77,11 +78,13 @@ private:
     std::uint64_t unread_;
 };
 
-/// For a heap with sizes and references. Reads the bytes of each value once; 20 to 60 ns an object and its content at
-/// the speed of memory.
+/// For a heap with sizes and references. Reads the bytes of each value once; 20 to 60 ns an object and its
+/// content at the speed of memory.
 ContentHashes content_hashes(const HeapReader& heap, const ProgressCallback& progress = {});
 
-/// Compares two objects of equal hashes byte by byte, and item by item.
-bool have_equal_content(const HeapReader& heap, const ContentHashes& hashes, ObjectId one, ObjectId other);
+/// Compares two objects of equal hashes byte by byte, and item by item. Each pair that is looked at is taken from
+/// `pairs`; when none are left, the hashes are believed.
+bool have_equal_content(const HeapReader& heap, const ContentHashes& hashes, ObjectId one, ObjectId other,
+                        std::uint64_t& pairs);
 
 }  // namespace heapsift

@@ -1,15 +1,15 @@
-// Objects with equal hashes (content_hashes.h), found by sorting: hash by hash the copies of a value lie side by side.
-// Ten million pairs of hash and object would take 160 MB at a time, so they are sorted in parts, by the first bits of
-// the hash; each part has all copies of its values. While a value's copies are at hand, what must be said of it is
-// counted: their memory, their holders, and in what kinds of objects they are. So nothing is kept of values that have
-// one copy, and with a limit little of the others.
+// Objects with equal hashes (content_hashes.h), found by sorting: hash by hash the copies of a value lie side
+// by side. Ten million pairs of hash and object would take 160 MB at a time, so they are sorted in parts, by
+// the first bits of the hash; each part has all copies of its values. While a value's copies are at hand,
+// what must be said of it is counted: their memory, their holders, and in what kinds of objects they are. So
+// nothing is kept of values that have one copy, and with a limit little of the others.
 //
-// What one copy would save is the memory of all copies without the largest; without any, if one of them is static and
-// stays whatever the program does. Tuples and their items are counted
-// independently: a tuple's memory is its own, so the sums may be added.
+// What one copy would save is the memory of all copies without the largest; without any, if one of them is
+// static and stays whatever the program does. Tuples and their items are counted independently: a tuple's
+// memory is its own, so the sums may be added.
 //
-// What cannot be shared is not told: constants that only code holds, None and small ints, of which there is one each.
-// A str that is interned is one copy among others of its value.
+// What cannot be shared is not told: constants that only code holds, None and small ints, of which there is
+// one each. A str that is interned is one copy among others of its value.
 
 #include "analysis/duplicates.h"
 
@@ -28,6 +28,7 @@ namespace {
 constexpr std::size_t most_holders_of_value = 3, most_holders_told = 100;
 constexpr std::size_t sorted_at_a_time = 1 << 20;
 constexpr std::size_t compared_copies = 8;
+constexpr std::uint64_t most_pairs_an_object = 4, fewest_pairs = 100'000;
 
 bool comes_before(const DuplicateValue& a, const DuplicateValue& b) {
     return std::tie(b.saves, b.memory, a.first) < std::tie(a.saves, a.memory, b.first);
@@ -69,7 +70,8 @@ public:
           held_(held_in(graph, progress)),
           labels_(labels),
           names_(labels),
-          sums_(columns_.types.size() + 1) {}
+          sums_(columns_.types.size() + 1),
+          pairs_(most_pairs_an_object * columns_.object_count() + fewest_pairs) {}
 
     DuplicatesResult run() {
         result_.unread = hashes_.unread();
@@ -166,11 +168,11 @@ private:
         found_.pop_back();
     }
 
-    bool is_one_value(std::span<const Copy> copies) const {
+    bool is_one_value(std::span<const Copy> copies) {
         const std::size_t step = std::max<std::size_t>(1, copies.size() / compared_copies);
         for (std::size_t i = step; i < copies.size(); i += step)
             if (columns_.type_of(copies[i].object) != columns_.type_of(copies[0].object) ||
-                !have_equal_content(graph_.heap(), hashes_, copies[0].object, copies[i].object))
+                !have_equal_content(graph_.heap(), hashes_, copies[0].object, copies[i].object, pairs_))
                 return false;
         return true;
     }
@@ -277,6 +279,7 @@ private:
     const HolderLabeler& labels_;
     HolderNames names_;
     std::vector<DuplicateType> sums_;  // by TypeId; the last one: type not found
+    std::uint64_t pairs_;              // that may still be compared
     std::vector<Copy> copies_;
     std::vector<Found> found_;  // with a limit a heap: the least of them is first
     std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> by_label_;  // copies, memory

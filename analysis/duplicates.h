@@ -65,8 +65,9 @@ struct DuplicatesResult {
     std::uint64_t unequal = 0;      // values left out, since their bytes differ although their hashes do not
 };
 
-/// Of values with the same saving and memory the one at the lowest address is first. `limit` 0: all values, some 150
-/// bytes each while it works, then 60. Reads each value once; 9 to 13 bytes an object besides. `labels`: without wishes.
+/// Of values with the same saving and memory the one at the lowest address is first. `limit` 0: all values,
+/// some 150 bytes each while it works, then 60. Reads each value once; 9 to 13 bytes an object besides.
+/// `labels`: without wishes.
 DuplicatesResult duplicates(const HeapGraph& graph, const HolderLabeler& labels, std::size_t limit,
                             const ProgressCallback& progress = {});
 /// The same with labels of its own: 150 to 300 ns and 12 bytes an object. `answers` may be null.

@@ -1,7 +1,8 @@
-// A constant in the source of two modules is two objects, and no program can change that; the same words in a million
-// records could be one. So it matters who refers to a value. One pass over the references sets a bit by the type of
-// each source. Tuples come last: the constants of code lie in tuples, co_consts and those that the compiler folded,
-// and a tuple passes on what it is held by: what only code's tuples hold, only code holds.
+// A constant in the source of two modules is two objects, and no program can change that; the same words in a
+// million records could be one. So it matters who refers to a value. One pass over the references sets a bit
+// by the type of each source. Tuples come last: the constants of code lie in tuples, co_consts and those that
+// the compiler folded, and a tuple passes on what it is held by: what only code's tuples hold, only code
+// holds.
 //
 // A function counts as code: its name, its docstring and its defaults are constants of the code around it.
 
@@ -37,8 +38,8 @@ std::uint8_t bit_of(const TypeInfo& type) {
     return type.python_class ? in_instance : in_other;
 }
 
-/// C code may refer to what code holds as well: the modules that are part of the interpreter's binary are constants
-/// there, each with all its code. What only the variables of a C module hold are its constants.
+/// C code may refer to what code holds as well: the modules that are part of the interpreter's binary are
+/// constants there, each with all its code. What only the variables of a C module hold are its constants.
 bool is_named(RootKind kind) {
     return kind != RootKind::native && kind != RootKind::native_unseen && kind != RootKind::immortal;
 }

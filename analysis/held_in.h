@@ -1,6 +1,7 @@
 #pragma once
 
-// In what kinds of objects each object is held: a constant of a program's code, an item of a list, a column of a table.
+// In what kinds of objects each object is held: a constant of a program's code, an item of a list, a column
+// of a table.
 
 #include "analysis/holding/heap_graph.h"
 

@@ -1,6 +1,6 @@
-// A container grows as it is filled and does not shrink as it is emptied: a dict keeps its table until an insertion
-// finds it full, a set likewise, a list gives room back only below half, a bytearray hardly. What a copy would take is
-// computed as CPython does:
+// A container grows as it is filled and does not shrink as it is emptied: a dict keeps its table until an
+// insertion finds it full, a set likewise, a list gives room back only below half, a bytearray hardly. What a
+// copy would take is computed as CPython does:
 //
 //     list       as many pointers as items (list_slice, listobject.c)
 //     dict       the smallest table, of a power of two slots and at least 8, of which two thirds hold all

@@ -19,12 +19,13 @@ struct SpareRoom {
     std::uint64_t saves() const { return now - needed; }
 };
 
-/// What the allocator hands out for `bytes`: pymalloc a multiple of 16, above 512 bytes what glibc's malloc lets a
-/// program use of a chunk. 0 for none.
+/// What the allocator hands out for `bytes`: pymalloc a multiple of 16, above 512 bytes what glibc's malloc
+/// lets a program use of a chunk. 0 for none.
 std::uint64_t block_bytes(std::uint64_t bytes);
 
-/// Nothing for objects of other types, and for containers that are not much larger than their content: a copy would need
-/// more than half as much (a set: a quarter, since sets grow by four). Nothing for tables that other dicts share.
+/// Nothing for objects of other types, and for containers that are not much larger than their content: a copy
+/// would need more than half as much (a set: a quarter, since sets grow by four). Nothing for tables that
+/// other dicts share.
 std::optional<SpareRoom> spare_room(const ObjectReader& object);
 
 }  // namespace heapsift

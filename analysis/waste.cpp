@@ -1,11 +1,12 @@
-// One pass over all objects asks each container for unused room (spare_room.h), each long list for boxed numbers
-// (boxed_numbers.h), and adds up the instances of each class. Rows are by sort, type and holder: "dicts in
-// app.CACHE['*']" can be mended, a single dict among thousands not.
+// One pass over all objects asks each container for unused room (spare_room.h), each long list for boxed
+// numbers (boxed_numbers.h), and adds up the instances of each class. Rows are by sort, type and holder:
+// "dicts in app.CACHE['*']" can be mended, a single dict among thousands not.
 //
-// What __slots__ would save of an instance is computed as type.__new__ lays it out (typeobject.c): the collector's
-// header, the base's fields, and a word for each attribute. There are as many attributes as the largest of the instances has.
-// The instance loses its dict, or the values in its place, and the words for a dict and for weak references. A class whose
-// base in C has a dict itself, such as an exception, cannot lose it.
+// What __slots__ would save of an instance is computed as type.__new__ lays it out (typeobject.c): the
+// collector's header, the base's fields, and a word for each attribute. There are as many attributes as the
+// largest of the instances has. The instance loses its dict, or the values in its place, and the words for a
+// dict and for weak references. A class whose base in C has a dict itself, such as an exception, cannot lose
+// it.
 
 #include "analysis/waste.h"
 
@@ -26,6 +27,8 @@
 
 namespace heapsift {
 namespace {
+
+constexpr std::uint64_t most_slots = 1 << 16;
 
 WasteSort sort_of(SpareKind kind) {
     switch (kind) {
@@ -156,7 +159,7 @@ private:
         }
         ++all.count;
         all.bytes += bytes;
-        all.most_attributes = std::max(all.most_attributes, attributes);
+        all.most_attributes = std::max(all.most_attributes, std::min(attributes, most_slots));
         ++all.labels[labels_.label(object)];
         if (all.example != no_object && all.largest >= bytes) return;
         all.largest = bytes;

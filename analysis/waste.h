@@ -1,7 +1,7 @@
 #pragma once
 
-// Memory that the same content would not need: unused room in containers, a dict for each instance, an object for each
-// number, equal values, arrays with a wider dtype than their values need.
+// Memory that the same content would not need: unused room in containers, a dict for each instance, an object
+// for each number, equal values, arrays with a wider dtype than their values need.
 
 #include "analysis/duplicates.h"
 
@@ -23,7 +23,8 @@ enum class WasteSort : std::uint8_t {
     arrays       // all arrays (array_waste.h)
 };
 
-/// Objects of one sort and type that are held in one way. Of instances all of their class, whoever holds them.
+/// Objects of one sort and type that are held in one way. Of instances all of their class, whoever holds
+/// them.
 struct WasteRow {
     WasteSort sort = WasteSort::list_room;
     std::string type;    // of the objects; empty for `duplicates`
@@ -44,8 +45,9 @@ struct WasteResult {
 
 inline constexpr std::uint64_t least_waste = 1024;
 
-/// Rows that save less than `least_waste` bytes are left out. Needs what `duplicates` does, and reads the data of arrays
-/// as `array_waste` does; some 50 ns more for each container and instance. `limit` 0: all rows.
+/// Rows that save less than `least_waste` bytes are left out. Needs what `duplicates` does, and reads the
+/// data of arrays as `array_waste` does; some 50 ns more for each container and instance. `limit` 0: all
+/// rows.
 WasteResult waste(const HeapGraph& graph, const HolderLabeler& labels, std::size_t limit,
                   const ProgressCallback& progress = {});
 /// The same with labels of its own. `answers` may be null.

@@ -1,5 +1,5 @@
-// Values with many copies. The first sentence says what can be saved and who holds most of it; then come the types, at
-// most three, and one table.
+// Values with many copies. The first sentence says what can be saved and who holds most of it; then come the
+// types, at most three, and one table.
 
 #include "cli/render/duplicates.h"
 
