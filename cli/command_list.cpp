@@ -25,6 +25,7 @@
 #include "cli/commands/diff.h"
 #include "cli/commands/doctor.h"
 #include "cli/commands/dominators.h"
+#include "cli/commands/duplicates.h"
 #include "cli/commands/export.h"
 #include "cli/commands/gc.h"
 #include "cli/commands/holders.h"
@@ -42,6 +43,7 @@
 #include "cli/commands/suspects.h"
 #include "cli/commands/threads.h"
 #include "cli/commands/types.h"
+#include "cli/commands/waste.h"
 #include "cli/commands/why.h"
 
 namespace heapsift {
@@ -102,6 +104,22 @@ const std::vector<Command>& all_commands() {
         {{.name = "native"}, "[CORE]", "blocks of C code, by C++ class and size", true, setup_native},
         {{.name = "threads"}, "[CORE]", "calls of each thread, with their locals", false, setup_threads},
         {{.name = "lines"}, "[CORE]", "memory by source line, if tracemalloc was on", true, setup_lines},
+        {{.name = "duplicates"},
+         "[CORE]",
+         "equal values, and what one copy would save",
+         true,
+         setup_duplicates,
+         false,
+         nullptr,
+         duplicates_examples},
+        {{.name = "waste"},
+         "[CORE]",
+         "memory that the same content would not need",
+         true,
+         setup_waste,
+         false,
+         nullptr,
+         waste_examples},
         {{.name = "diff", .takes_core = false, .takes_paths = true},
          "OLD NEW...",
          "what grew between cores of one program",

@@ -94,6 +94,7 @@ struct TableRest {
     std::uint64_t rows = 0;                   // of the whole table
     std::string singular = {};                // "more type"; empty: "more"
     std::optional<std::uint64_t> bytes = {};  // of all rows, if a share is printed
+    std::string of = "the memory";            // what they are the bytes of
     Text all = {};                            // the command that shows them
 };
 

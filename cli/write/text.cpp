@@ -222,9 +222,9 @@ private:
             "… " + (rest.singular.empty() ? grouped(more) + " more" : counted(more, rest.singular));
         if (rest.bytes)
             text += fmt::format(
-                "; {} {} of the memory",
+                "; {} {} of {}",
                 shown_rows == 1 ? "this one is" : fmt::format("these {} are", grouped(shown_rows)),
-                percent(shown_bytes, *rest.bytes));
+                percent(shown_bytes, *rest.bytes), rest.of);
         return wrapped_with_tail(text + ".", "All: " + plain(rest.all, page_), page_.width, blanks_a_level) +
                "\n";
     }

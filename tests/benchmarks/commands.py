@@ -18,7 +18,7 @@ import tempfile
 import child
 
 ALL = ["overview", "types", "types --by-holder", "types --sort memory", "objects", "objects --sort retained", "dominators",
-       "cycles", "gc", "refcounts", "arrays", "threads", "doctor", "memory", "native", "why", "show", "retained", "referrers"]
+       "cycles", "gc", "refcounts", "arrays", "threads", "doctor", "memory", "native", "duplicates", "waste", "why", "show", "retained", "referrers"]
 OF_AN_OBJECT = {"why", "show", "retained", "referrers"}
 
 

@@ -73,7 +73,7 @@ const std::vector<Library>& libraries() {
         {"CLI/", {"cli/command_options.cpp"}},
         {"nlohmann/", {"cli/json.h"}},
         {"sqlite3.h", {"cli/database"}},
-        {"xxhash.h", {"parsers/index", "cli/index_place.cpp"}},
+        {"xxhash.h", {"parsers/index", "analysis/content_hashes.cpp", "cli/index_place.cpp"}},
         {"oneapi/tbb/", {"parsers/base/in_pieces.cpp"}},
         // The system's.
         {"sys/", {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/index", "cli"}},
