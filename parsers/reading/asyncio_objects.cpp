@@ -150,7 +150,13 @@ std::vector<Address> future_callbacks(const ObjectReader& future, bool of_c) {
 
 Address attribute_of(const PythonHeap& heap, Address object, std::string_view name) {
     const auto reader = object_at(heap, object);
-    return reader ? unless_none(heap, stored_attribute(*reader, name)) : Address();
+    if (!reader) return {};
+    Address found = stored_attribute(*reader, name);
+    // A future of C has a dict of its own, which classes that derive from it share (up to 3.11).
+    if (const std::int64_t offset = reader->type().dictoffset; found.is_null() && offset > 0)
+        if (const Address dict = reader->pointer_at(static_cast<std::uint64_t>(offset)); heap.is_dict(dict))
+            found = heap.dict_value(dict, name);
+    return unless_none(heap, found);
 }
 
 std::optional<double> number_of(const PythonHeap& heap, Address number) {

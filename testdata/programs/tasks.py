@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 
 try:
     import greenlet
@@ -367,18 +368,16 @@ def calls_of(coroutine):
     return calls
 
 
-def awaited_by(task, met):
+def awaited_by(graph):
     """The tasks that wait for it by 3.14's own call graph."""
-    found = set()
-    for graph in asyncio.capture_call_graph(task).awaited_by:
-        if isinstance(graph.future, asyncio.Task):
-            found.add("0x%x" % id(graph.future))
-    return sorted(found)
+    return sorted({"0x%x" % id(one.future) for one in graph.awaited_by if isinstance(one.future, asyncio.Task)})
 
 
 def truth_of_loop(loop, thread):
     tasks = []
-    for task in sorted(asyncio.all_tasks(loop), key=lambda one: one.get_name()):
+    # 3.14's all_tasks() leaves out those written in Python.
+    every = asyncio.all_tasks(loop) | {task for task in kept_tasks if task.get_loop() is loop and not task.done()}
+    for task in sorted(every, key=lambda one: one.get_name()):
         coroutine = task.get_coro()
         stack = task.get_stack()
         told = said.get(task.get_name(), tell(None))
@@ -391,9 +390,11 @@ def truth_of_loop(loop, thread):
         if told["until"]:
             whens = [handle._when for handle in loop._scheduled if not handle._cancelled]
             one["until_is_one_of"] = whens
-        if hasattr(asyncio, "capture_call_graph") and not one["current"]:
-            one["awaited_by"] = awaited_by(task, set())
-            one["graph"] = [[entry.frame.f_code.co_name, entry.frame.f_lineno] for entry in asyncio.capture_call_graph(task).call_stack]
+        # It has no end where tasks wait for each other.
+        if hasattr(asyncio, "capture_call_graph") and isinstance(task, asyncio.Future) and not one["current"] and not task.get_name().startswith("each other"):
+            graph = asyncio.capture_call_graph(task)
+            one["awaited_by"] = awaited_by(graph)
+            one["graph"] = [[entry.frame.f_code.co_name, entry.frame.f_lineno] for entry in graph.call_stack]
         tasks.append(one)
     return {"thread": thread, "tasks": tasks}
 
@@ -440,5 +441,13 @@ async def main():
         time.sleep(1000)
 
 
+async def or_end():
+    try:
+        await main()
+    except BaseException:  # else it would wait for the threads
+        traceback.print_exc()
+        os._exit(3)
+
+
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(or_end())
