@@ -28,7 +28,8 @@ struct AwaitReader::Rule {
 
 namespace {
 
-constexpr std::size_t most_calls = 1000, most_tasks = 10'000, most_waits_of_a_step = 8;
+constexpr std::size_t most_calls = 1000, few_calls = 8, most_tasks = 10'000, most_steps_to_call = 8;
+constexpr std::uint64_t most_read = 1 << 24;
 
 /// Of a timer's handle. A cancelled one keeps its time.
 std::optional<double> time_of_timer(const PythonHeap& heap, Address timer) {
@@ -145,30 +146,38 @@ Address AwaitReader::next_of(Address awaited, Await& await) const {
     }
 }
 
+bool AwaitReader::is_call(Address object) const {
+    const TypeId type = object.is_null() ? no_type : python_.type_of(object);
+    return type != no_type && has_own_frame(python_.types()[type].known);
+}
+
+/// The call that `awaited` is, or stands for; null if it is none, or one stands for another without end.
+Address AwaitReader::call_behind(Address awaited, Await& await) const {
+    for (std::size_t steps = 0; steps < most_steps_to_call && !awaited.is_null(); ++steps) {
+        if (is_call(awaited)) return awaited;
+        awaited = next_of(awaited, await);
+    }
+    return {};
+}
+
 void AwaitReader::follow(Address call, Await& await, CallState& state) const {
-    for (Address at = call; !at.is_null() && await.calls.size() < most_calls;) {
-        const TypeId type = python_.type_of(at);
-        if (type == no_type) return;
-        if (!has_own_frame(python_.types()[type].known)) {
-            // A chain of steps that leads to itself ends here.
-            int steps = 0;
-            while (!at.is_null() && steps++ < static_cast<int>(most_waits_of_a_step)) {
-                const TypeId of = python_.type_of(at);
-                if (of == no_type) return;
-                if (has_own_frame(python_.types()[of].known)) break;
-                at = next_of(at, await);
-            }
-            if (steps > static_cast<int>(most_waits_of_a_step)) return;
-            continue;
-        }
+    // Many that await one long chain, as no program has, would each be as long.
+    const std::size_t most = read_ < most_read ? most_calls : few_calls;
+    for (Address at = call_behind(call, await); !at.is_null() && await.calls.size() < most;) {
         auto read = calls_.of(at);
         if (!read) return;
+        ++read_;
         state = read->state;
-        const Address next = read->awaited;
         await.calls.push_back({at, std::move(read->frame)});
-        if (read->state != CallState::suspended) return;
-        at = next;
+        if (state != CallState::suspended) return;
+        at = call_behind(read->awaited, await);
     }
+}
+
+Address AwaitReader::inner_call(ObjectId call) const {
+    Await await;
+    const auto read = calls_.of(heap_.snapshot().address_of(call));
+    return read ? call_behind(read->awaited, await) : Address();
 }
 
 FutureState AwaitReader::state_of(Address future) const {

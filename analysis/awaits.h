@@ -69,6 +69,9 @@ public:
     /// Of a coroutine, generator or asynchronous generator; nothing if its call has ended.
     std::optional<Await> of_call(ObjectId call) const;
 
+    /// The call that a suspended coroutine or generator awaits itself; null if there is none.
+    Address inner_call(ObjectId call) const;
+
     /// The tasks and futures that are not done among those that `container` (a list, a set, a dict) refers to.
     std::vector<Address> pending_in(Address container) const;
     bool is_pending(Address future) const;
@@ -95,10 +98,14 @@ private:
     AsyncType type_at(Address object) const;
     std::optional<ObjectReader> reader(Address object) const;
 
+    bool is_call(Address object) const;
+    Address call_behind(Address awaited, Await& await) const;
+
     const HeapReader& heap_;
     const PythonHeap& python_;
     AsyncTypes types_;
     GeneratorCalls calls_;
+    mutable std::uint64_t read_ = 0;                         // calls
     mutable std::unordered_map<std::uint64_t, Code> codes_;  // by address
     mutable std::unordered_map<std::uint64_t, bool>
         callbacks_;  // by address of code: whether it is one of below

@@ -66,12 +66,14 @@ public:
     TasksResult find() && {
         sort_objects();
         for (const ObjectId task : tasks_) add_task(task);
+        // What another one awaits is a part of that one. Of a task all are known already.
+        const std::vector<bool> of_tasks = inner_;
+        for (const ObjectId call : calls_)
+            if (!of_tasks[call])
+                if (const ObjectId one = object_at_address(awaits_.inner_call(call)); one != no_object)
+                    inner_[one] = true;
         for (const ObjectId call : calls_)
             if (!inner_[call]) add_call(call);
-        // What another one awaits may have come before it.
-        std::erase_if(result_.rows, [&](const TaskRow& row) {
-            return row.kind != TaskKind::task && row.kind != TaskKind::greenlet && inner_[row.object];
-        });
         for (const ObjectId greenlet : greenlets_) add_greenlet(greenlet);
         judge_endings();
         for (TaskRow& row : result_.rows) {
@@ -195,10 +197,6 @@ private:
     void add_call(ObjectId object) {
         const auto await = awaits_.of_call(object);
         if (!await) return;
-        for (std::size_t i = 1; i < await->calls.size(); ++i)
-            if (const ObjectId one = object_at_address(await->calls[i].object);
-                one != no_object && one != object)
-                inner_[one] = true;
         if (await->what == Awaits::running) return;
         TaskRow& row = add_row(object, kind_of_call(columns_.type_info(object).known), *await);
         row.place = place(await->calls, name_of_call(columns_.address_of(object), *await));
@@ -280,7 +278,6 @@ private:
 
     void judge_endings() {
         add_cancelled();
-        // Rows were erased, none of a task; those come first, so their numbers are as they were.
         const std::vector<Ending> endings = task_endings(graph_, awaits_.types(), waiting_, going_on_);
         for (std::size_t i = 0; i < endings.size(); ++i) {
             TaskRow& row = result_.rows[ending_rows_[i]];
@@ -360,7 +357,7 @@ std::vector<ObjectId> awaiters_of(const TasksResult& result, ObjectId object) {
 
 TasksResult tasks(const AwaitReader& awaits, const RetainedLookup& retained,
                   const ProgressCallback& progress) {
-    static_cast<void>(progress);
+    if (progress) progress("tasks", 0);
     return TaskFinder(awaits, retained).find();
 }
 
@@ -383,6 +380,23 @@ std::vector<TaskGroup> groups_of(const TasksResult& result, const std::vector<st
     std::stable_sort(groups.begin(), groups.end(),
                      [](const TaskGroup& a, const TaskGroup& b) { return a.count > b.count; });
     return groups;
+}
+
+TasksResult tasks_waiting_for(const TasksResult& result, ObjectId object) {
+    TasksResult some;
+    some.places = result.places;
+    some.loops = result.loops;
+    some.awaited_by = result.awaited_by;
+    for (const TaskRow& row : result.rows) {
+        if (row.waits_for != object && row.future != object) continue;
+        some.rows.push_back(row);
+        ++some.counts[static_cast<std::size_t>(row.kind)];
+        some.never += row.finishes == false;
+    }
+    std::vector<std::uint32_t> all(some.rows.size());
+    std::iota(all.begin(), all.end(), 0U);
+    some.groups = groups_of(some, all);
+    return some;
 }
 
 TaskDetails task_details(const AwaitReader& awaits, const RetainedLookup& retained, const TasksResult& result,

@@ -81,6 +81,9 @@ std::vector<std::vector<std::uint32_t>> tasks_of_threads(const TasksResult& resu
 /// The groups of some rows alone, by count; what they retain is the sum of that of each.
 std::vector<TaskGroup> groups_of(const TasksResult& result, const std::vector<std::uint32_t>& rows);
 
+/// The rows that wait for `object` alone: a queue, a future, a task. May be none.
+TasksResult tasks_waiting_for(const TasksResult& result, ObjectId object);
+
 /// One of the rows, with all that there is to say of it.
 struct TaskDetails {
     ObjectRow object;

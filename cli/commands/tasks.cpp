@@ -56,15 +56,24 @@ std::vector<TaskNode> tree_of_task(const TasksResult& result, const TaskRow& ask
     return nodes;
 }
 
-const TaskRow& row_asked_for(const HeapReader& heap, const TasksResult& result, ObjectId object) {
+/// Nothing if it is no row.
+std::optional<TaskRow> row_of_object(const TasksResult& result, ObjectId object) {
     const auto row = std::find_if(result.rows.begin(), result.rows.end(),
                                   [&](const TaskRow& one) { return one.object == object; });
-    if (row == result.rows.end())
-        throw wrong_usage("no-such-object",
-                          fmt::format("{} is no task, greenlet, coroutine or generator that is suspended",
-                                      hexadecimal(heap.snapshot().address_of(object).value)),
-                          command_line("tasks") + " lists them");
-    return *row;
+    return row == result.rows.end() ? std::nullopt : std::optional(*row);
+}
+
+/// Of what is no row those that wait for it.
+TasksResult waiting_for_asked(const HeapReader& heap, const TasksResult& result, ObjectId object) {
+    TasksResult waiting = tasks_waiting_for(result, object);
+    if (waiting.rows.empty())
+        throw wrong_usage(
+            "no-such-object",
+            fmt::format("{} is no task, greenlet, coroutine or generator that is suspended, and "
+                        "none waits for it",
+                        hexadecimal(heap.snapshot().address_of(object).value)),
+            command_line("tasks") + " lists them");
+    return waiting;
 }
 
 ExitCode run_tasks(Session& session, const TasksOptions& options) {
@@ -72,20 +81,19 @@ ExitCode run_tasks(Session& session, const TasksOptions& options) {
     if (session.words().address) argument = parse_address(*session.words().address);
     const auto question = std::make_shared<Question>(session, std::vector{Need::retained});
     const ObjectId asked = argument ? question->object(*argument) : no_object;
-    const bool text = session.options().format == Format::text;
-    const bool single = options.list || !text;
+    const bool single = options.list || session.options().format != Format::text;
     const auto reader = std::make_shared<TaskReader>(question);
     TasksResult result = reader->find(session.progress());
     session.note_references(question->heap(), asked);
     const std::size_t limit = session.options().rows();
-    if (asked != no_object) {
-        const TaskRow row = row_asked_for(question->heap(), result, asked);
-        std::vector<TaskNode> nodes = tree_of_task(result, row);
+    if (const auto row = row_of_object(result, asked)) {
+        std::vector<TaskNode> nodes = tree_of_task(result, *row);
         std::vector<ObjectId> objects;
         for (const TaskNode& node : nodes) objects.push_back(node.row.object);
         return session.write(
             render_task_tree(result, reader->read(result, objects, session.progress()), std::move(nodes)));
     }
+    if (asked != no_object) result = waiting_for_asked(question->heap(), result, asked);
     std::vector<ObjectId> objects;
     const std::size_t shown = !single     ? 0
                               : limit > 0 ? std::min(limit, result.rows.size())
