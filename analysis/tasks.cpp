@@ -252,6 +252,7 @@ private:
             made.function = at->frame.name;
             made.file = at->frame.file;
             made.line = at->frame.line;
+            made.outermost = at == &calls.front();
         }
         const auto [known, is_new] =
             places_.emplace(std::move(made), static_cast<std::uint32_t>(result_.places.size()));

@@ -25,6 +25,7 @@ struct TaskPlace {
     // The innermost call in a file of the program; the innermost of all if there is none.
     std::string function = {}, file = {};  // co_qualname, up to 3.10 co_name; co_filename
     std::int32_t line = 0;                 // 0: not known
+    bool outermost = true;                 // that call is the outermost one, the coroutine itself
     auto operator<=>(const TaskPlace&) const = default;
 };
 

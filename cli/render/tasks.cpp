@@ -172,8 +172,7 @@ Text first_sentence(const TasksResult& result) {
 /// Where the innermost call of the program is, and which that is unless it is the coroutine itself.
 Text innermost(const TaskPlace& place) {
     Text text = file_and_line(place);
-    const bool own = place.coroutine.ends_with(place.function);
-    if (!own && !place.function.empty()) text += " in " + called_by_name(place.function);
+    if (!place.outermost && !place.function.empty()) text += " in " + called_by_name(place.function);
     return text;
 }
 
@@ -243,7 +242,7 @@ void say_legend(const TasksResult& result, Document& document) {
                                    "it waits for")
                                   .faint()));
     if (result.ended > 0)
-        document.say(sentence(says("{} more {} done, and still in memory.", how_many(result.ended, "task"),
+        document.say(sentence(says("{} {} done, and still in memory.", how_many(result.ended, "more task"),
                                    result.ended == 1 ? "is" : "are")));
 }
 
