@@ -11,7 +11,6 @@
 #include "parsers/values/parts.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace heapsift {
 
@@ -29,12 +28,11 @@ struct AwaitReader::Rule {
 namespace {
 
 constexpr std::size_t most_calls = 1000, few_calls = 8, most_tasks = 10'000, most_steps_to_call = 8;
-constexpr std::uint64_t most_read = 1 << 24;
+constexpr std::uint64_t most_read = 1 << 24, most_looked_at = 1 << 24;
 
 /// Of a timer's handle. A cancelled one keeps its time.
 std::optional<double> time_of_timer(const PythonHeap& heap, Address timer) {
-    const auto when = number_of(heap, attribute_of(heap, timer, "_when"));
-    return when && std::isfinite(*when) ? when : std::nullopt;
+    return number_of(heap, attribute_of(heap, timer, "_when"));
 }
 
 std::string_view last_part(std::string_view qualified) {
@@ -208,7 +206,8 @@ std::vector<Address> AwaitReader::pending_in(Address container) const {
     const ObjectId object = container.is_null() ? no_object : columns.find(container);
     if (object == no_object) return found;
     for (const ObjectId target : columns.references->targets(object)) {
-        if (found.size() == most_tasks) break;
+        // Not all of a large set for each of many that wait for it.
+        if (found.size() == most_tasks || ++looked_at_ > most_looked_at) break;
         const Address at = columns.address_of(target);
         if (is_pending(at)) found.push_back(at);
     }

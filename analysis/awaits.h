@@ -105,7 +105,7 @@ private:
     const PythonHeap& python_;
     AsyncTypes types_;
     GeneratorCalls calls_;
-    mutable std::uint64_t read_ = 0;                         // calls
+    mutable std::uint64_t read_ = 0, looked_at_ = 0;         // calls; members of what several tasks are in
     mutable std::unordered_map<std::uint64_t, Code> codes_;  // by address
     mutable std::unordered_map<std::uint64_t, bool>
         callbacks_;  // by address of code: whether it is one of below

@@ -5,6 +5,7 @@
 
 #include "analysis/task_ends.h"
 #include "parsers/libraries/greenlets.h"
+#include "parsers/values/parts.h"
 
 #include <algorithm>
 #include <map>
@@ -132,8 +133,8 @@ private:
     }
 
     void add_loop(ObjectId object) {
-        const auto number =
-            number_of(python_, attribute_of(python_, columns_.address_of(object), "_thread_id"));
+        const Address thread = attribute_of(python_, columns_.address_of(object), "_thread_id");
+        const auto number = thread.is_null() ? std::nullopt : int_value(python_, thread);
         result_.loops.push_back({object, number && *number > 0 ? static_cast<std::uint64_t>(*number) : 0});
     }
 

@@ -139,7 +139,8 @@ const TaskGroup* group_of_most(const TasksResult& result) {
     const TaskGroup* most = nullptr;
     for (const TaskGroup& group : result.groups)
         if (group.kind == kind && (!most || group.count > most->count)) most = &group;
-    if (!most || most->count < 2 || 2 * most->count < result.counts[static_cast<std::size_t>(kind)])
+    if (!most || (most->count < 2 && result.rows.size() > 1) ||
+        2 * most->count < result.counts[static_cast<std::size_t>(kind)])
         return nullptr;
     return most;
 }
@@ -153,12 +154,15 @@ Text first_sentence(const TasksResult& result) {
                            Count{result.never}, result.never == 1 ? "finishes" : "finish");
     }
     const bool all = result.rows.size() == most->count;
-    text += all ? Text(": all of them are ") : says(": {} of them are ", Count{most->count});
+    if (result.rows.size() == 1)
+        text += ": ";
+    else
+        text += all ? Text(": all of them are ") : says(": {} of them are ", Count{most->count});
     text += task_place_words(result.places[most->place]);
     text += is_waiting(most->awaits) ? says(", waiting for {}", waits_for_words(most->awaits, most->finishes))
                                      : Text(", running");
     if (most->finishes == false) {
-        text += ": they never finish.";
+        text += result.rows.size() == 1 ? ": it never finishes." : ": they never finish.";
         if (result.never > most->count) text += says(" Nor do {} more.", Count{result.never - most->count});
         return text;
     }
@@ -302,8 +306,8 @@ Document empty_tasks(const TasksResult& result) {
     Document document{.command = "tasks"};
     document.rows_key = "tasks";
     document.rows = rows_of(std::vector<Datum>());
-    document.csv_columns = {"kind",   "coroutine", "file",     "line",
-                            "awaits", "finishes",  "retained", "expression"};
+    document.csv_columns = {"address", "kind",     "coroutine", "file",      "line",
+                            "awaits",  "finishes", "retained",  "expression"};
     document.data["groups"] =
         Datum::list_of(result.groups, [&](const TaskGroup& group) { return task_group_data(result, group); });
     document.data["total"] = totals(result);
@@ -354,6 +358,7 @@ Datum task_data(const TasksResult& result, const TaskRow& row, const TaskToShow&
                     {"awaits", words_of_wait(row.awaits).code},
                     {"until", row.until},
                     {"future", or_null(details.future)},
+                    {"address", row.address},
                     {"calls", Datum::list_of(details.calls, call_data)},
                     {"waits_on", addresses_of(details.waits_on)},
                     {"waits_on_count", details.waits_on_count},

@@ -8,6 +8,7 @@
 #include "parsers/values/parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 namespace heapsift {
@@ -164,7 +165,8 @@ std::optional<double> number_of(const PythonHeap& heap, Address number) {
     if (const auto whole = int_value(heap, number)) return static_cast<double>(*whole);
     const LayoutOffset value = heap.layout().float_.ob_fval;
     if (!heap.types().is(heap.type_of(number), KnownType::floating) || !value.present()) return std::nullopt;
-    return heap.memory().read<double>(number + *value);
+    const auto real = heap.memory().read<double>(number + *value);
+    return real && std::isfinite(*real) ? real : std::nullopt;
 }
 
 }  // namespace heapsift

@@ -81,7 +81,7 @@ std::vector<Address> future_callbacks(const ObjectReader& future, bool of_c);
 
 /// The object behind an attribute of that name; null if it has none, or that is None. No property is run.
 Address attribute_of(const PythonHeap& heap, Address object, std::string_view name);
-/// The same if it is a float or an int.
+/// Of a float or an int; nothing if that is not finite.
 std::optional<double> number_of(const PythonHeap& heap, Address number);
 
 }  // namespace heapsift
