@@ -41,6 +41,7 @@
 #include "cli/commands/retained.h"
 #include "cli/commands/show.h"
 #include "cli/commands/suspects.h"
+#include "cli/commands/tasks.h"
 #include "cli/commands/threads.h"
 #include "cli/commands/types.h"
 #include "cli/commands/waste.h"
@@ -103,6 +104,11 @@ const std::vector<Command>& all_commands() {
         {{.name = "memory"}, "[CORE]", "who owns each byte of the process", true, setup_memory},
         {{.name = "native"}, "[CORE]", "blocks of C code, by C++ class and size", true, setup_native},
         {{.name = "threads"}, "[CORE]", "calls of each thread, with their locals", false, setup_threads},
+        {{.name = "tasks", .takes_address = true},
+         "[ADDRESS] [CORE]",
+         "tasks and generators: where each waits, for what",
+         true,
+         setup_tasks},
         {{.name = "lines"}, "[CORE]", "memory by source line, if tracemalloc was on", true, setup_lines},
         {{.name = "duplicates"},
          "[CORE]",

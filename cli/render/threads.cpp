@@ -280,6 +280,15 @@ void say_greenlets(const ThreadsResult& result, Document& document) {
     document.say(hint(says("show {}", most.example), "what one of them holds"));
 }
 
+Datum tasks_data(const std::shared_ptr<const TasksOfThreads>& tasks, std::size_t thread) {
+    return Datum::Stream([tasks, thread](const std::function<void(const Datum&)>& visit) {
+        for (const std::uint32_t number : tasks->rows[thread]) {
+            const TaskRow& row = tasks->tasks.rows[number];
+            visit(task_data(tasks->tasks, row, tasks->read(row)));
+        }
+    });
+}
+
 std::size_t python_threads_of(const ThreadsResult& result) {
     return static_cast<std::size_t>(std::count_if(result.threads.begin(), result.threads.end(),
                                                   [](const ThreadRow& row) { return row.known; }));
@@ -302,7 +311,7 @@ Text summary(const ThreadsResult& result) {
     return text;
 }
 
-void say_threads(const ThreadsResult& result, Document& document) {
+void say_threads(const ThreadsResult& result, const TasksOfThreads* tasks, Document& document) {
     if (result.signal) document.say(sentence(signal_sentence(result)));
     if (result.threads.empty()) return document.say(line("This core has no Python thread."));
     document.say(sentence(summary(result)));
@@ -320,6 +329,9 @@ void say_threads(const ThreadsResult& result, Document& document) {
         if (row.native_end && *row.native_end != NativeStack::End::outermost)
             document.say(sentence(Text(std::string(end_words(*row.native_end))).faint(), {}, 1));
         say_frames(row.frames, document);
+        if (tasks)
+            say_tasks_of_thread(
+                tasks->tasks, tasks->rows[static_cast<std::size_t>(&row - result.threads.data())], document);
     }
     document.say(gap());
     say_greenlets(result, document);
@@ -335,18 +347,24 @@ void say_threads(const ThreadsResult& result, Document& document) {
 
 }  // namespace
 
-Document render_threads(ThreadsResult threads) {
+Document render_threads(ThreadsResult threads, std::shared_ptr<const TasksOfThreads> tasks) {
     const auto result = kept(std::move(threads));
     Document document{.command = "threads"};
     document.rows_key = "threads";
-    document.rows = rows_of<Datum>(result, &ThreadsResult::threads, thread_data);
+    document.rows = [result, tasks](const std::function<void(const Datum&)>& visit) {
+        for (std::size_t i = 0; i < result->threads.size(); ++i) {
+            Datum thread = thread_data(result->threads[i]);
+            if (tasks) thread["tasks"] = tasks_data(tasks, i);
+            visit(thread);
+        }
+    };
     document.data["native_threads"] =
         Datum::list_of(result->native_threads, [](std::int32_t tid) { return Datum(tid); });
     document.data["greenlets"] = Datum::list_of(result->greenlets, greenlets_data);
     document.data["greenlet_count"] = result->greenlet_count;
     document.data["signal"] = signal_data(*result);
     document.data["total"] = result->threads.size();
-    say_threads(*result, document);
+    say_threads(*result, tasks.get(), document);
     return document;
 }
 

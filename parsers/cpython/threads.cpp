@@ -257,6 +257,36 @@ void visit_old_slots(const PythonHeap& heap, const PythonFrame& frame,
     for (std::int64_t i = 0; i < depth; ++i) slot(What::stack, stack + 8 * static_cast<std::uint64_t>(i));
 }
 
+/// 3.11 and 3.12: whether the instruction after the one where a call is suspended resumes after `await` or `yield from`.
+bool resumes_after_await(const PythonHeap& heap, Address frame) {
+    const auto last = heap.memory().read_address(frame + *heap.layout().interpreter_frame.instr_ptr);
+    if (!last || last->is_null()) return false;
+    const auto argument = heap.memory().read<std::uint8_t>(*last + 3);  // two bytes an instruction
+    return argument && *argument >= resume_after_yield_from;
+}
+
+/// Up to 3.10. A call that has not begun stands before its first instruction.
+CallState state_of_old_frame(const PythonHeap& heap, Address frame) {
+    const auto& f = heap.layout().frame;
+    if (heap.integer<std::int32_t>(frame + *f.f_lasti) < 0) return CallState::created;
+    if (f.f_state.present()) return call_state(heap.layout(), heap.integer<std::int8_t>(frame + *f.f_state));
+    if (f.f_executing.present() && heap.integer<std::uint8_t>(frame + *f.f_executing) != 0)
+        return CallState::running;
+    return CallState::suspended;
+}
+
+/// Up to 3.10: whether the next instruction is YIELD_FROM.
+bool yields_from(const PythonHeap& heap, const PythonFrame& frame) {
+    const Layout& l = heap.layout();
+    if (!l.code.co_code.present() || !l.bytes.ob_sval.present()) return false;
+    const Address code = heap.pointer(frame.code + *l.code.co_code);
+    const std::int64_t next =
+        heap.integer<std::int32_t>(frame.frame + *l.frame.f_lasti) * bytes_a_step(l) + 2;
+    if (code.is_null() || next < 2 || next >= heap.var_size(code)) return false;
+    return heap.integer<std::uint8_t>(code + *l.bytes.ob_sval + static_cast<std::uint64_t>(next)) ==
+           yield_from_opcode;
+}
+
 bool is_cell(const PythonHeap& heap, Address object) {
     return heap.types().is(heap.type_of(object), KnownType::cell);
 }
@@ -307,6 +337,48 @@ std::vector<PythonThread> python_threads(std::span<const CoreThread> core_thread
 
 std::vector<PythonThread> python_threads(const CoreFile& core, const PythonHeap& heap) {
     return python_threads(core.threads(), core.process().pid, heap);
+}
+
+struct GeneratorCalls::Reader {
+    explicit Reader(const PythonHeap& of) : heap(of), frames(of) {}
+
+    const PythonHeap& heap;
+    FrameReader frames;
+};
+
+GeneratorCalls::GeneratorCalls(const PythonHeap& heap) : reader_(std::make_unique<Reader>(heap)) {}
+GeneratorCalls::~GeneratorCalls() = default;
+GeneratorCalls::GeneratorCalls(GeneratorCalls&&) noexcept = default;
+
+std::optional<GeneratorCall> GeneratorCalls::of(Address generator) const {
+    const PythonHeap& heap = reader_->heap;
+    const auto& l = heap.layout().generator;
+    GeneratorCall call;
+    bool awaits = false;
+    if (l.gi_iframe.present()) {
+        const auto state = heap.memory().read<std::int8_t>(generator + *l.gi_frame_state);
+        if (!state) return std::nullopt;
+        call.state = call_state(heap.layout(), *state);
+        const Address frame = generator + *l.gi_iframe;
+        awaits = await_mark(heap.layout()) == AwaitMark::state ? is_await_state(heap.layout(), *state)
+                                                               : resumes_after_await(heap, frame);
+        auto read =
+            call.state == CallState::finished ? std::nullopt : reader_->frames.interpreter_frame(frame);
+        if (!read) return std::nullopt;
+        call.frame = std::move(*read);
+    } else {
+        const Address frame = l.gi_frame.present() ? heap.pointer(generator + *l.gi_frame) : Address();
+        auto read = frame.is_null() ? std::nullopt : reader_->frames.frame_object(frame);
+        if (!read) return std::nullopt;
+        call.frame = std::move(*read);
+        call.state = state_of_old_frame(heap, frame);
+        awaits = yields_from(heap, call.frame);
+    }
+    if (call.state != CallState::suspended || !awaits) return call;
+    visit_slots(heap, call.frame, [&](const FrameSlot& slot) {
+        if (slot.what == FrameSlot::What::stack) call.awaited = slot.value;
+    });
+    return call;
 }
 
 std::optional<PythonFrame> generator_frame(const PythonHeap& heap, Address generator) {

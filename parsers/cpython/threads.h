@@ -3,10 +3,12 @@
 // The threads of the dumped interpreter and the Python functions that they run: where each is, and what its
 // locals are.
 
+#include "parsers/cpython/build/frames.h"
 #include "parsers/cpython/python_heap.h"
 #include "parsers/elf/core_file.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,6 +57,31 @@ std::vector<PythonThread> python_threads(std::span<const CoreThread> core_thread
 /// The suspended frame of a generator, coroutine or asynchronous generator; nothing if it has finished or
 /// cannot be read. `generator` must be one of these.
 std::optional<PythonFrame> generator_frame(const PythonHeap& heap, Address generator);
+
+/// A call that has not ended, of a generator, coroutine or asynchronous generator.
+struct GeneratorCall {
+    CallState state = CallState::suspended;  // never finished
+    PythonFrame frame;
+    // What it waits for in `await` or `yield from`: a coroutine, a generator, an iterator of a future. Null if it is not
+    // suspended there.
+    Address awaited;
+};
+
+/// Reads the calls of many of them: each code object is read once. Refers to the heap. Some 300 ns a call.
+class GeneratorCalls {
+public:
+    explicit GeneratorCalls(const PythonHeap& heap);
+    ~GeneratorCalls();
+    GeneratorCalls(GeneratorCalls&&) noexcept;
+    GeneratorCalls(const GeneratorCalls&) = delete;
+
+    /// `generator` must be one of these. Nothing if its call has ended or cannot be read.
+    std::optional<GeneratorCall> of(Address generator) const;
+
+private:
+    struct Reader;
+    std::unique_ptr<Reader> reader_;
+};
 
 /// The frames at these addresses, but those that Python does not show. They belong to no thread.
 std::vector<PythonFrame> suspended_frames(const PythonHeap& heap, std::span<const Address> frames);

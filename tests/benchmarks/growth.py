@@ -50,7 +50,7 @@ COMMANDS = ["overview",
             "cycles", "cycles --all", "cycles --unreachable", "cycles --uncollectable", "gc", "gc --list",
             "suspects", "refcounts", "refcounts --type PART",
             "arrays", "arrays --owners", "arrays --views", "arrays --pinned", "arrays --by-holder", "arrays --waste",
-            "threads", "duplicates", "waste", "doctor", "lines", "memory", "memory --regions", "native", "native --leaked", "show BLOCK", "show --retained BLOCK", "why BLOCK",
+            "threads", "duplicates", "waste", "tasks", "doctor", "lines", "memory", "memory --regions", "native", "native --leaked", "show BLOCK", "show --retained BLOCK", "why BLOCK",
             "overview --no-native", "types --no-native"]
 # Without a choice of format.
 WHOLE = ["index --index-dir FRESH", "batch CORE", "export -o FRESH.db", "export -o FRESH.jsonl", "export -o FRESH.heapsnapshot", "export -o FRESH.folded",

@@ -25,7 +25,7 @@ COMMANDS = [
     "referents {object}", "referents {leaf}", "dominators", "dominators {object}", "retained {object}", "retained --type {type}",
     "retained --holder {holder}", "cycles", "cycles --all", "cycles --unreachable", "cycles --uncollectable", "cycles --id {cycle}", "gc", "gc --list",
     "refcounts", "arrays", "arrays --owners", "arrays --views", "arrays --pinned", "arrays --by-holder", "arrays --waste", "memory", "memory --regions",
-    "native", "native --leaked", "threads", "threads --native", "duplicates", "waste", "doctor", "lines", "index",
+    "native", "native --leaked", "threads", "threads --native", "duplicates", "waste", "tasks", "doctor", "lines", "index",
 ]
 NEAR = {"show", "why"}
 RESERVED = {"why --type {type}"}

@@ -8,6 +8,7 @@
 #include "cli/render/object.h"
 #include "cli/render/objects.h"
 #include "cli/render/show.h"
+#include "cli/render/tasks.h"
 #include "cli/render/threads.h"
 #include "cli/render/types.h"
 #include "cli/write/spans.h"
@@ -123,6 +124,7 @@ TEST_CASE("documents: a writer of another kind gets every sentence, table and hi
     documents.push_back(render_show(show(heap, heap.snapshot().find(Address(0x10200)), 0)));
     documents.push_back(render_gc(gc));
     documents.push_back(render_threads({}));
+    documents.push_back(render_tasks({}, {}, false, 0));
     documents.push_back(render_holders({}, "holders", "app.Job"));
     for (const Document& document : documents) {
         const std::string html = Fragments(shown.page).all(document.blocks);

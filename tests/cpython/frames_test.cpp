@@ -2,6 +2,7 @@
 // its call has returned, and in a generator as long as that exists. Up to 3.10 a frame is an object that
 // holds its own locals.
 
+#include "parsers/cpython/threads.h"
 #include "tests/cpython/heap_questions.h"
 
 using namespace heapsift;
@@ -248,4 +249,107 @@ TEST_CASE("generator: absurd counts in its code are not believed", "[cpython][ge
     }
     heap.put(generator + *l.gi_iframe + *layout->interpreter_frame.f_executable, Address(0x123456789000));
     ask_everything(heap, generator);
+}
+
+namespace {
+
+/// A generator of any version that is suspended with one object on its stack, and what says how.
+struct SuspendedGenerator {
+    PythonHeapBuilder heap;
+    Address awaited, generator, frame, code, bytecode;
+
+    explicit SuspendedGenerator(const Layout& layout) : heap(layout) {
+        code = make_code(heap, {"x"});
+        awaited = heap.list({});
+        bytecode = heap.bytes(std::string(8, '\1'));
+        heap.set(code, layout.code.co_code, bytecode);
+        generator = heap.object("generator", layout.generator.gi_iframe.present() ? 3 : 0);
+        if (layout.generator.gi_iframe.present()) {
+            frame = generator + *layout.generator.gi_iframe;
+            fill_frame(heap, frame, code, {heap.integer(1), awaited}, 2);
+            heap.set(frame, layout.interpreter_frame.owner, std::uint8_t{1});
+            // Two instructions: a yield, and RESUME after it.
+            heap.set(frame, layout.interpreter_frame.instr_ptr, code + *layout.code.co_code_adaptive + 2);
+            state(-1);
+            return;
+        }
+        const auto& l = layout.frame;
+        frame = heap.object("frame", 3);
+        heap.set(generator, layout.generator.gi_frame, frame);
+        heap.set(frame, l.f_code, code);
+        heap.put(frame + *l.f_localsplus + 8, awaited);
+        heap.set(frame, l.f_valuestack, frame + *l.f_localsplus + 8);
+        heap.set(frame, l.f_stacktop, frame + *l.f_localsplus + 16);
+        heap.set(frame, l.f_stackdepth, std::int32_t{1});
+        heap.set(frame, l.f_state, std::int8_t{-1});
+        heap.set(frame, l.f_lasti, std::int32_t{2});
+    }
+
+    /// As versions before 3.15 count.
+    void state(std::int8_t number) {
+        const Layout& l = heap.layout();
+        if (since(15).contain(l.version)) number = static_cast<std::int8_t>(number + (number < 0 ? 3 : 4));
+        heap.set(generator, l.generator.gi_frame_state, number);
+    }
+
+    void await() {
+        const Layout& l = heap.layout();
+        if (await_mark(l) == AwaitMark::next_opcode)
+            for (std::uint64_t i = 0; i < 8; ++i)
+                heap.put(bytecode + *l.bytes.ob_sval + i, yield_from_opcode);
+        if (await_mark(l) == AwaitMark::resume_argument)
+            heap.put(code + *l.code.co_code_adaptive + 5, std::uint8_t{3});
+    }
+
+    std::optional<GeneratorCall> call() { return GeneratorCalls(heap.heap()).of(generator); }
+};
+
+}  // namespace
+
+TEST_CASE("generator: what it waits for in await is on top of its stack", "[cpython][generator][threads]") {
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
+    SuspendedGenerator of(*layout);
+    of.await();
+    const auto call = of.call();
+    REQUIRE(call);
+    CHECK(call->state == CallState::suspended);
+    CHECK(call->frame.name == "work");
+    CHECK(call->awaited == of.awaited);
+}
+
+TEST_CASE("generator: at a plain yield it waits for nothing that is on its stack",
+          "[cpython][generator][threads]") {
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
+    SuspendedGenerator of(*layout);
+    if (await_mark(*layout) == AwaitMark::state) of.state(-2);
+    const auto call = of.call();
+    REQUIRE(call);
+    CHECK(call->state == CallState::suspended);
+    CHECK(call->awaited.is_null());
+}
+
+TEST_CASE("generator: one that has not begun, one that runs, one that has ended",
+          "[cpython][generator][threads]") {
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
+    SuspendedGenerator of(*layout);
+    of.await();
+    const auto& f = layout->frame;
+    if (layout->generator.gi_iframe.present())
+        of.state(since(13).contain(layout->version) ? -3 : -2);
+    else
+        of.heap.set(of.frame, f.f_lasti, std::int32_t{-1});
+    REQUIRE(of.call());
+    CHECK(of.call()->state == CallState::created);
+    CHECK(of.call()->awaited.is_null());
+
+    of.heap.set(of.frame, f.f_lasti, std::int32_t{2});
+    of.heap.set(of.frame, f.f_state, std::int8_t{0});
+    of.heap.set(of.frame, f.f_executing, std::uint8_t{1});
+    of.state(0);
+    REQUIRE(of.call());
+    CHECK(of.call()->state == CallState::running);
+
+    of.heap.set(of.generator, layout->generator.gi_frame, Address());
+    of.state(4);
+    CHECK_FALSE(of.call());
 }

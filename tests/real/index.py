@@ -26,7 +26,7 @@ import harness
 
 _QUESTIONS = (
     "types", "overview", "objects", "objects --sort retained -n 300", "types --sort memory", "types --sort count -n 7", "types --by-holder", "holders -n 60", "dominators",
-    "suspects", "cycles", "cycles --all", "gc", "refcounts", "arrays", "threads", "doctor", "why --type dict", "retained --type list", "types --by-holder --type dict -n 9", "arrays --waste", "threads --native", "memory --regions", "native", "lines", "duplicates", "duplicates -n 9", "waste",
+    "suspects", "cycles", "cycles --all", "gc", "refcounts", "arrays", "threads", "doctor", "why --type dict", "retained --type list", "types --by-holder --type dict -n 9", "arrays --waste", "threads --native", "threads --tasks", "tasks", "tasks -n 5", "memory --regions", "native", "lines", "duplicates", "duplicates -n 9", "waste",
     "native --leaked -n 4", "memory", "memory --redact", "native --redact", "objects --redact -n 300", "threads --redact",
     # As if C code owned nothing: another index, beside the first.
     "overview --no-native", "types --no-native", "dominators --no-native", "cycles --all --no-native", "retained --type dict --no-native",

@@ -22,7 +22,7 @@ import cores
 import interpreters
 
 _QUESTIONS = ("types", "overview", "suspects", "holders", "types --sort memory", "objects -n 50", "dominators -n 50", "cycles", "gc", "refcounts",
-              "arrays", "threads", "threads --redact", "why --type Place", "retained --type dict", "doctor", "memory", "native", "lines", "duplicates -n 50", "waste", "types --no-native")
+              "arrays", "threads", "threads --redact", "tasks", "why --type Place", "retained --type dict", "doctor", "memory", "native", "lines", "duplicates -n 50", "waste", "types --no-native")
 _QUESTIONS_OF_BLOCKS = ("types", "dominators -n 50", "native", "show --retained main().heads")
 _BENCHMARKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "benchmarks")
 _MORE_BYTES = 20_000_000  # than a small core takes, for small arrays

@@ -110,14 +110,14 @@ def answer(heapsift, core, interpreter, question):
 
 
 @contextlib.contextmanager
-def at_rest(options, interpreter, program, kind, work, prefix):
+def at_rest(options, interpreter, program, kind, work, prefix, **environment):
     """A core of a program that wrote JSON about itself: yields `ask`, which asks heapsift about it, and what the program wrote."""
     folder = harness.folder_for(interpreter, work, prefix)
     try:
         for path in glob.glob(cores.PROGRAMS + "/*.py"):
             shutil.copy(path, folder)
         truth = os.path.join(folder, "truth")
-        core, _ = cores.take_at_rest(interpreter, [program], kind, folder, truth, HEAPSIFT_TRUTH="truth")
+        core, _ = cores.take_at_rest(interpreter, [program], kind, folder, truth, HEAPSIFT_TRUTH="truth", **environment)
         with open(truth, encoding="ascii") as text:
             expected = json.load(text)
         yield (lambda *question: answer(options.heapsift, core, interpreter, question)), expected

@@ -19,8 +19,9 @@ inline bool line_needs_trace(const Layout& layout) { return until(9).contain(lay
 
 /// 3.14 and later tag the references in frames. (pycore_stackref.h)
 constexpr std::uint64_t reference_tags = 3;
-constexpr std::uint64_t tagged_uncounted = 1;  // not counted: somebody else keeps the object; null is this bit
-constexpr std::uint64_t tagged_integer = 3;    // not a reference
+constexpr std::uint64_t tagged_uncounted =
+    1;                                       // not counted: somebody else keeps the object; null is this bit
+constexpr std::uint64_t tagged_integer = 3;  // not a reference
 
 /// Whether a function has returned or raised, by the state that its generator has: since 3.13
 /// FRAME_COMPLETED, 1, and FRAME_CLEARED, 4; in 3.15 FRAME_CLEARED, 5. (pycore_frame.h)
@@ -32,6 +33,37 @@ inline bool is_finished_state(const Layout& layout, std::int8_t state) {
 inline bool is_cleared_state(const Layout& layout, std::int8_t state) {
     return state >= (since(15).contain(layout.version) ? 5 : 4);
 }
+
+/// What the call of a generator, coroutine or asynchronous generator does.
+enum class CallState : std::uint8_t { created, suspended, running, finished };
+
+/// By the state that a generator has since 3.11: FRAME_CREATED, FRAME_SUSPENDED, since 3.13
+/// FRAME_SUSPENDED_YIELD_FROM, FRAME_EXECUTING. 3.15 counts them from 0. (pycore_frame.h, _framestate)
+inline CallState call_state(const Layout& layout, std::int8_t state) {
+    if (is_finished_state(layout, state)) return CallState::finished;
+    const int created = since(15).contain(layout.version)   ? 0
+                        : since(13).contain(layout.version) ? -3
+                                                            : -2,
+              running = since(15).contain(layout.version) ? 4 : 0;
+    if (state >= running) return CallState::running;
+    return state <= created ? CallState::created : CallState::suspended;
+}
+
+/// How a suspended call shows that it stands in `await` or `yield from`: what it waits for is then on top of its
+/// value stack. (_PyGen_yf in genobject.c)
+enum class AwaitMark {
+    next_opcode,      // up to 3.10: the next instruction is YIELD_FROM, which runs again
+    resume_argument,  // 3.11, 3.12: the next one is RESUME, whose argument says after what
+    state             // since 3.13: FRAME_SUSPENDED_YIELD_FROM
+};
+inline AwaitMark await_mark(const Layout& layout) {
+    if (since(13).contain(layout.version)) return AwaitMark::state;
+    return since(11).contain(layout.version) ? AwaitMark::resume_argument : AwaitMark::next_opcode;
+}
+inline bool is_await_state(const Layout& layout, std::int8_t state) {
+    return since(15).contain(layout.version) ? state == 2 || state == 3 : state == -1;
+}
+constexpr std::uint8_t yield_from_opcode = 72, resume_after_yield_from = 2;  // 3: after await
 
 /// How co_linetable maps bytecode to lines.
 enum class LineTable {
