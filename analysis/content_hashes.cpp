@@ -71,7 +71,7 @@ bool is_named_tuple(const PythonHeap& python, const TypeInfo& type) {
     return base.known == KnownType::tuple && base.basicsize == type.basicsize;
 }
 
-std::uint64_t mixed(std::uint64_t value, std::uint64_t seed) {
+std::uint64_t mixed_content(std::uint64_t value, std::uint64_t seed) {
     return XXH3_64bits_withSeed(&value, sizeof(value), seed);
 }
 
@@ -111,10 +111,10 @@ std::optional<ContentBytes> array_bytes(const ObjectReader& object) {
     // Fields, a unit, a category: only the same dtype object is sure to be equal.
     const bool is_plain = descr->fields.is_null() ||
                           object.heap().types().is(object.heap().type_of(descr->fields), KnownType::none);
-    if (!is_plain || !descr->subarray.is_null()) form = mixed(facts->descr.value, form);
+    if (!is_plain || !descr->subarray.is_null()) form = mixed_content(facts->descr.value, form);
     for (std::size_t i = 0; i < strides->size(); ++i) {
-        form = mixed(static_cast<std::uint64_t>(facts->shape[i]), form);
-        form = mixed(facts->shape[i] > 1 ? static_cast<std::uint64_t>((*strides)[i]) : 0, form);
+        form = mixed_content(static_cast<std::uint64_t>(facts->shape[i]), form);
+        form = mixed_content(facts->shape[i] > 1 ? static_cast<std::uint64_t>((*strides)[i]) : 0, form);
     }
     return ContentBytes{facts->data, facts->nbytes, form};
 }
@@ -149,8 +149,8 @@ std::optional<ContentBytes> content_bytes(const ObjectReader& object, ContentKin
 /// Nothing if not all of the bytes are in the core.
 std::optional<std::uint64_t> content_hash(const AddressSpace& memory, const ContentBytes& content,
                                           TypeId type) {
-    const std::uint64_t seed = mixed(content.form, std::uint64_t{type} + 1);
-    if (content.size == 0) return mixed(0, seed);
+    const std::uint64_t seed = mixed_content(content.form, std::uint64_t{type} + 1);
+    if (content.size == 0) return mixed_content(0, seed);
     const auto bytes = memory.view(content.data, content.size);
     if (!bytes.empty()) return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
     const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
@@ -334,18 +334,18 @@ private:
     }
 
     std::uint64_t combined(const InWork& work) {
-        const std::uint64_t seed = mixed(work.items.size(), std::uint64_t{columns_.type_of(work.object)} + 1);
+        const std::uint64_t seed = mixed_content(work.items.size(), std::uint64_t{columns_.type_of(work.object)} + 1);
         const bool in_order = kind(work.object) == ContentKind::tuple;
         std::uint64_t all = seed, sum = 0;
         for (const ObjectId item : work.items) {
             const std::uint64_t of_item =
-                kind(item) == ContentKind::constant ? mixed(columns_.address_of(item).value, 0) : hash(item);
+                kind(item) == ContentKind::constant ? mixed_content(columns_.address_of(item).value, 0) : hash(item);
             if (in_order)
-                all = mixed(of_item, all);
+                all = mixed_content(of_item, all);
             else
-                sum += mixed(of_item, seed);
+                sum += mixed_content(of_item, seed);
         }
-        return in_order ? all : mixed(sum, seed);
+        return in_order ? all : mixed_content(sum, seed);
     }
 
     const HeapReader& heap_;

@@ -25,6 +25,8 @@ constexpr std::uint32_t optimized = 1;              // CO_OPTIMIZED
 constexpr std::size_t longest_name = 1000, most_bytes_of_tables = 1 << 28;
 constexpr std::int64_t most_slots = 1 << 20, most_bytecode = 1 << 28;
 
+}  // namespace
+
 /// Reads frames of code that is called again and again: each code object is read once.
 class FrameReader {
 public:
@@ -135,6 +137,8 @@ private:
     std::unordered_map<std::uint64_t, Code> codes_;
     std::size_t table_bytes_ = 0;
 };
+
+namespace {
 
 /// A non-negative int below 2**60.
 std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address object) {
