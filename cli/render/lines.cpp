@@ -147,7 +147,9 @@ void note_unread_traces(const TracedMemory& traced, Diagnostics& diagnostics) {
 
 void say_not_traced(bool available, Document& document) {
     if (available) {
-        document.say(sentence("tracemalloc was off: Python recorded no source line of any block."));
+        document.say(sentence(OfCore{
+            .cut = "No records of tracemalloc are in this part of the core: it was off, or they are cut off.",
+            .whole = "tracemalloc was off: Python recorded no source line of any block."}));
         document.say(how_to_trace());
     } else {
         document.say(sentence("CPython 2.7 has no tracemalloc: it records no source line of any block."));

@@ -8,6 +8,7 @@
 #include "parsers/cpython/build/tracemalloc_forms.h"
 #include "parsers/elf/address_space.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -84,6 +84,7 @@ TEST_CASE("type lines: without tracing all objects are untraced", "[analysis][li
 TEST_CASE("source lines: a block of a heap that traced nothing has none", "[analysis][lines]") {
     const HandmadeReader heap = four_objects().build();
     CHECK(allocated_at(heap, Address(0x8000)).empty());
+    CHECK_FALSE(traced_memory(heap.core(), heap.python_heap()).tracing);
     CHECK(allocated_at(heap, heap.snapshot().find(Address(0x8010))).empty());
     const std::vector<SourceLine> calls = source_lines(blocks_of_four(), 0, 7);
     REQUIRE(calls.size() == 1);
@@ -92,7 +93,11 @@ TEST_CASE("source lines: a block of a heap that traced nothing has none", "[anal
 
 TEST_CASE("native lines: only blocks that begin inside C code's stay", "[analysis][lines]") {
     HandmadeHeap made = four_objects();
-    made.native = {{.size = 64, .count = 2, .example = Address(0x8100)}};  // at 0x8100 and 0x9100
+    NativeBlockRow two;  // at 0x8100 and 0x9100
+    two.size = 64;
+    two.count = 2;
+    two.example = Address(0x8100);
+    made.native = {two};
     const HandmadeReader heap = made.build();
     TracedMemory traced = blocks_of_four();
     traced.blocks.push_back({Address(0x9110), 32, 0, 0});  // behind what PYTHONMALLOC=debug puts before it

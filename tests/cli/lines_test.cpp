@@ -72,6 +72,9 @@ TEST_CASE("render lines: where there is nothing, a sentence says why", "[cli][re
     CHECK_THAT(off, ContainsSubstring("tracemalloc was off"));
     CHECK_THAT(off, ContainsSubstring("PYTHONTRACEMALLOC=1"));
     CHECK_THAT(off, ContainsSubstring("-X tracemalloc"));
+    shown.page.lower_bounds = true;
+    CHECK_THAT(text(LinesResult()), ContainsSubstring("it was off, or they are cut off"));
+    shown.page.lower_bounds = false;
     CHECK_THAT(text({.available = false}), ContainsSubstring("CPython 2.7 has no tracemalloc"));
     CHECK_THAT(text({.tracing = true}), ContainsSubstring("none of its records can be read"));
     CHECK_THAT(text({.tracing = true}, {.native_only = true}), ContainsSubstring("no block of C code"));
