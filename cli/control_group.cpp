@@ -32,14 +32,14 @@ std::uint64_t number_of(const fs::path& path, std::string_view name) {
     return 0;
 }
 
-struct Group {
+struct ControlGroup {
     fs::path folder;
     bool is_v2;
 };
 
 /// The group of the controller and those above it, in both versions, as far as their folders are there.
-std::vector<Group> groups(std::string_view controller, const ControlGroupPlace& place) {
-    std::vector<Group> found;
+std::vector<ControlGroup> groups(std::string_view controller, const ControlGroupPlace& place) {
+    std::vector<ControlGroup> found;
     const auto add = [&](const fs::path& root, std::string_view path, bool is_v2) {
         std::error_code error;
         fs::path below = fs::path(path).relative_path().lexically_normal();
