@@ -136,8 +136,10 @@ std::optional<ContentBytes> content_bytes(const ObjectReader& object, ContentKin
         case ContentKind::integer:
             return integer_bytes(object);
         case ContentKind::floating:
+            if (!l.float_.ob_fval.present()) return std::nullopt;
             return ContentBytes{object.at(*l.float_.ob_fval), 8, 0};
         case ContentKind::complex:
+            if (!l.complex.real.present()) return std::nullopt;
             return ContentBytes{object.at(*l.complex.real), 16, 0};
         case ContentKind::array:
             return array_bytes(object);

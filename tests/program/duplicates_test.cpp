@@ -75,16 +75,18 @@ TEST_CASE("duplicates: the type is part of a value, and so are the bits of a flo
     PythonHeapBuilder& heap = program.heap;
     const Address integer = heap.integer(1000), real = heap.real(1000), text = heap.str("1000"),
                   bytes = heap.bytes("1000"), zero = heap.real(0.0), less = heap.real(-0.0),
-                  negative = heap.integer(-1000), large = heap.integer(std::int64_t{1} << 40),
+                  negative = heap.integer(-1000), complex = heap.object("complex"),
+                  complex_too = heap.object("complex"), large = heap.integer(std::int64_t{1} << 40),
                   large_too = heap.integer(std::int64_t{1} << 40), real_too = heap.real(1000);
-    const Compared compared(program,
-                            {integer, real, text, bytes, zero, less, negative, large, large_too, real_too});
+    const Compared compared(program, {integer, real, text, bytes, zero, less, negative, large, large_too,
+                                      real_too, complex, complex_too});
     CHECK(compared.copies(integer) == 1);
     CHECK(compared.copies(text) == 1);
     CHECK(compared.copies(bytes) == 1);
     CHECK(compared.copies(zero) == 1);
     CHECK(compared.copies(negative) == 1);
     CHECK(compared.copies(large) == 2);
+    CHECK(compared.copies(complex) == 2);
     CHECK(compared.copies(real) == 2);
     CHECK(compared.value_of(real)->fix == DuplicateFix::number_array);
 }

@@ -76,6 +76,22 @@ TEST_CASE("waste: a long list of floats would be an array; short ones and mixed 
     CHECK_FALSE(wasted.row(WasteSort::boxed_ints));  // each is in both lists
 }
 
+TEST_CASE("waste: ints of at most 64 bits would be an array, longer ones not", "[program][waste]") {
+    ProgramHeap program;
+    PythonHeapBuilder& heap = program.heap;
+    std::vector<Address> ints, long_ones;
+    for (int i = 0; i < 1100; ++i) {
+        ints.push_back(heap.integer_of_digits({7, static_cast<std::uint32_t>(i), 7}, i % 2 == 0));
+        long_ones.push_back(heap.integer_of_digits({7, static_cast<std::uint32_t>(i), 8}));
+    }
+    const Wasted wasted(program, {{"INTS", program.list(ints)}, {"LONG", program.heap.tuple(long_ones)}});
+    const WasteRow* row = wasted.row(WasteSort::boxed_ints);
+    REQUIRE(row);
+    CHECK(row->count == 1);
+    CHECK(row->holder.attribute == "INTS");
+    CHECK(row->saves > 1100 * 24);
+}
+
 TEST_CASE("waste: instances whose class could have __slots__", "[program][waste]") {
     ProgramHeap program;
     PythonHeapBuilder& heap = program.heap;
