@@ -37,6 +37,16 @@ std::vector<AwaitedCall> calls_of_greenlet(const ObjectReader& greenlet) {
     return calls;
 }
 
+/// Rows that were kept may name any object.
+bool is_of_kind(const AwaitReader& awaits, const HeapSnapshot& columns, const TaskRow& row) {
+    const TypeId type = columns.type_of(row.object);
+    if (type == no_type) return false;
+    const AsyncType what = awaits.types().of(type);
+    if (row.kind == TaskKind::task) return what == AsyncType::task;
+    if (row.kind == TaskKind::greenlet) return what == AsyncType::greenlet;
+    return has_own_frame(columns.types[type].known);
+}
+
 /// Says where something is suspended.
 class PlaceReader {
 public:
@@ -53,6 +63,7 @@ public:
     }
     /// Of a row that was found before.
     TaskPlace of_row(const AwaitReader& awaits, const TaskRow& row) const {
+        if (!is_of_kind(awaits, columns_, row)) return {};
         const ObjectReader reader(python_, row.address, columns_.type_info(row.object));
         if (row.kind == TaskKind::greenlet) {
             Await await;
@@ -540,6 +551,7 @@ TaskDetails task_details(const AwaitReader& awaits, const RetainedLookup& retain
         details.waits_for->retained = retained.memory(row.waits_for);
     }
     if (row.future != no_object) details.future = columns.address_of(row.future);
+    if (!is_of_kind(awaits, columns, row)) return details;
     std::vector<Address> waited;
     const ObjectReader reader(heap.python_heap(), columns.address_of(row.object),
                               columns.type_info(row.object));
