@@ -126,7 +126,9 @@ Address AwaitReader::next_of(Address awaited, Await& await) const {
         case AsyncType::step_of_generator: {
             // asend, athrow: the generator; anext(): what the generator's __anext__ returned.
             Address next;
-            heap_.visit_references(heap_.snapshot().find(awaited), [&](const Reference& reference) {
+            const ObjectId step = heap_.snapshot().find(awaited);
+            if (step == no_object) return {};
+            heap_.visit_references(step, [&](const Reference& reference) {
                 const TypeId type = python_.type_of(reference.target);
                 if (!next.is_null() || type == no_type) return;
                 if (has_own_frame(python_.types()[type].known) ||

@@ -8,6 +8,8 @@
 #include "parsers/values/parts.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -26,6 +28,86 @@ TaskKind kind_of_call(KnownType type) {
            : type == KnownType::async_generator ? TaskKind::async_generator
                                                 : TaskKind::generator;
 }
+
+/// The outermost first.
+std::vector<AwaitedCall> calls_of_greenlet(const ObjectReader& greenlet) {
+    std::vector<AwaitedCall> calls;
+    for (PythonFrame& frame : greenlet_frames(greenlet)) calls.push_back({{}, std::move(frame)});
+    std::reverse(calls.begin(), calls.end());
+    return calls;
+}
+
+/// Rows that were kept may name any object.
+bool is_of_kind(const AwaitReader& awaits, const HeapSnapshot& columns, const TaskRow& row) {
+    const TypeId type = columns.type_of(row.object);
+    if (type == no_type) return false;
+    const AsyncType what = awaits.types().of(type);
+    if (row.kind == TaskKind::task) return what == AsyncType::task;
+    if (row.kind == TaskKind::greenlet) return what == AsyncType::greenlet;
+    return has_own_frame(columns.types[type].known);
+}
+
+/// Says where something is suspended.
+class PlaceReader {
+public:
+    explicit PlaceReader(const HeapReader& heap)
+        : columns_(heap.snapshot()), python_(heap.python_heap()), library_(library_folder(*columns_.roots)) {}
+
+    /// `coroutine` may be null.
+    TaskPlace task(Address coroutine, const Await& await) const {
+        return place(await.calls, name_of_call(coroutine, await));
+    }
+    TaskPlace call(Address call, const Await& await) const { return task(call, await); }
+    TaskPlace greenlet(const Await& await) const {
+        return place(await.calls, await.calls.front().frame.name);
+    }
+    /// Of a row that was found before.
+    TaskPlace of_row(const AwaitReader& awaits, const TaskRow& row) const {
+        if (!is_of_kind(awaits, columns_, row)) return {};
+        const ObjectReader reader(python_, row.address, columns_.type_info(row.object));
+        if (row.kind == TaskKind::greenlet) {
+            Await await;
+            await.calls = calls_of_greenlet(reader);
+            return await.calls.empty() ? TaskPlace() : greenlet(await);
+        }
+        if (row.kind != TaskKind::task) {
+            const auto await = awaits.of_call(row.object);
+            return await ? call(row.address, *await) : TaskPlace();
+        }
+        return task(task_facts(reader, awaits.types().is_of_c(columns_.type_of(row.object))).coroutine,
+                    awaits.of_task(row.object));
+    }
+
+private:
+    /// __qualname__ of a coroutine; of another object that is awaited, its type.
+    std::string name_of_call(Address coroutine, const Await& await) const {
+        const std::string first = await.calls.empty() ? "" : await.calls.front().frame.name;
+        const TypeId type = coroutine.is_null() ? no_type : python_.type_of(coroutine);
+        if (type == no_type) return first;
+        if (!has_own_frame(columns_.types[type].known)) return columns_.types[type].name;
+        const Address name = python_.pointer(coroutine + *python_.layout().generator.gi_qualname);
+        return python_.unicode_text(name, longest_qualname).value_or(first);
+    }
+
+    /// Of calls, the outermost first.
+    TaskPlace place(const std::vector<AwaitedCall>& calls, std::string name) const {
+        TaskPlace made{.coroutine = std::move(name)};
+        const auto of_program = std::find_if(calls.rbegin(), calls.rend(), [&](const AwaitedCall& call) {
+            return is_file_of_program(call.frame.file, library_);
+        });
+        if (calls.empty()) return made;
+        const AwaitedCall& at = of_program != calls.rend() ? *of_program : calls.back();
+        made.function = at.frame.name;
+        made.file = at.frame.file;
+        made.line = at.frame.line;
+        made.outermost = &at == &calls.front();
+        return made;
+    }
+
+    const HeapSnapshot& columns_;
+    const PythonHeap& python_;
+    std::string library_;
+};
 
 /// In the order of their first rows; `group_of_row` gets the number of each row's group.
 std::vector<TaskGroup> grouped_rows(const TasksResult& result, const std::vector<std::uint32_t>& rows,
@@ -61,7 +143,7 @@ public:
           heap_(graph_.heap()),
           columns_(graph_.columns()),
           python_(heap_.python_heap()),
-          library_(library_folder(*columns_.roots)),
+          places_of_(heap_),
           inner_(columns_.object_count()) {}
 
     TasksResult find() && {
@@ -166,7 +248,7 @@ private:
         const bool cancelled_by_timer =
             row.until && (timeouts_.contains(columns_.address_of(task).value) || await.cancels);
         if (cancelled_by_timer) cancelled_.push_back(task);
-        row.place = place(await.calls, name_of_call(facts.coroutine, await));
+        row.place = place(places_of_.task(facts.coroutine, await));
         for (const AwaitedCall& call : await.calls) {
             const ObjectId one = object_at_address(call.object);
             if (one != no_object) inner_[one] = true;
@@ -200,18 +282,16 @@ private:
         if (!await) return;
         if (await->what == Awaits::running) return;
         TaskRow& row = add_row(object, kind_of_call(columns_.type_info(object).known), *await);
-        row.place = place(await->calls, name_of_call(columns_.address_of(object), *await));
+        row.place = place(places_of_.call(columns_.address_of(object), *await));
     }
 
     void add_greenlet(ObjectId object) {
         Await await;
-        for (PythonFrame& frame : greenlet_frames(reader(object)))
-            await.calls.push_back({{}, std::move(frame)});
+        await.calls = calls_of_greenlet(reader(object));
         if (await.calls.empty()) return;
-        std::reverse(await.calls.begin(), await.calls.end());
         await.what = Awaits::switched;
         TaskRow& row = add_row(object, TaskKind::greenlet, await);
-        row.place = place(await.calls, await.calls.front().frame.name);
+        row.place = place(places_of_.greenlet(await));
     }
 
     TaskRow& add_row(ObjectId object, TaskKind kind, const Await& await) {
@@ -230,31 +310,7 @@ private:
         return address.is_null() ? no_object : columns_.find(address);
     }
 
-    /// __qualname__ of a coroutine; of another object that is awaited, its type.
-    std::string name_of_call(Address coroutine, const Await& await) const {
-        const TypeId type = coroutine.is_null() ? no_type : python_.type_of(coroutine);
-        if (type == no_type) return await.calls.empty() ? "" : await.calls.front().frame.name;
-        if (!has_own_frame(columns_.types[type].known)) return columns_.types[type].name;
-        const Address name = python_.pointer(coroutine + *python_.layout().generator.gi_qualname);
-        if (auto text = python_.unicode_text(name, longest_qualname)) return *text;
-        return await.calls.empty() ? "" : await.calls.front().frame.name;
-    }
-
-    /// Of calls, the outermost first.
-    std::uint32_t place(const std::vector<AwaitedCall>& calls, std::string name) {
-        TaskPlace made{.coroutine = std::move(name)};
-        const auto of_program = std::find_if(calls.rbegin(), calls.rend(), [&](const AwaitedCall& call) {
-            return is_file_of_program(call.frame.file, library_);
-        });
-        const AwaitedCall* at = of_program != calls.rend() ? &*of_program
-                                : calls.empty()            ? nullptr
-                                                           : &calls.back();
-        if (at) {
-            made.function = at->frame.name;
-            made.file = at->frame.file;
-            made.line = at->frame.line;
-            made.outermost = at == &calls.front();
-        }
+    std::uint32_t place(TaskPlace made) {
         const auto [known, is_new] =
             places_.emplace(std::move(made), static_cast<std::uint32_t>(result_.places.size()));
         if (is_new) result_.places.push_back(known->first);
@@ -331,7 +387,7 @@ private:
     const HeapReader& heap_;
     const HeapSnapshot& columns_;
     const PythonHeap& python_;
-    std::string library_;
+    PlaceReader places_of_;
     std::vector<bool> inner_;  // by object: a call that another one awaits
     std::vector<ObjectId> tasks_, calls_, greenlets_;
     std::unordered_map<std::uint64_t, double> timeouts_;  // by address of a task
@@ -343,6 +399,81 @@ private:
     std::vector<ObjectId> cancelled_;                     // by a timer
     std::vector<std::pair<ObjectId, ObjectId>> cancels_;  // (a task, one that is cancelled with it)
     TasksResult result_;
+};
+
+/// What was found, without names: those are read anew, one for each place.
+struct KeptTasks {
+    TasksResult result;
+    std::vector<std::uint32_t> first_rows;  // of each place
+
+    KeptTasks() = default;
+    explicit KeptTasks(TasksResult found) : result(std::move(found)), first_rows(result.places.size()) {
+        for (std::size_t i = result.rows.size(); i-- > 0;)
+            first_rows[result.rows[i].place] = static_cast<std::uint32_t>(i);
+    }
+
+    std::size_t rows() const { return result.rows.size() + result.awaited_by.size(); }
+
+    void read_rest(const AwaitReader& awaits, const HeapReader& heap) {
+        for (TaskRow& row : result.rows) row.address = heap.snapshot().address_of(row.object);
+        const PlaceReader reader(heap);
+        for (const std::uint32_t row : first_rows)
+            result.places.push_back(reader.of_row(awaits, result.rows[row]));
+    }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        auto& result = self.result;
+        part.list(self.first_rows, [](auto& row, Part& p) { p.number(row); });
+        const std::size_t places = self.first_rows.size();
+        part.list(result.rows, [&](auto& row, Part& p) {
+            kept_object(row.object, p, heap);
+            shared_fields(row, p, places);
+            kept_object_or_none(row.waits_for, p, heap);
+            kept_object_or_none(row.future, p, heap);
+            kept_object_or_none(row.loop, p, heap);
+            auto until = std::bit_cast<std::uint64_t>(row.until.value_or(std::nan("")));
+            p.number(until);
+            if constexpr (Part::reading)
+                if (const auto time = std::bit_cast<double>(until); std::isfinite(time)) row.until = time;
+        });
+        for (const std::uint32_t row : self.first_rows)
+            part.require(row < result.rows.size(), "a place is no row's");
+        part.list(result.groups, [&](auto& group, Part& p) {
+            shared_fields(group, p, places);
+            p.number(group.count);
+            p.number(group.example);
+        });
+        for (auto& count : result.counts) part.number(count);
+        part.number(result.never);
+        part.number(result.ended);
+        part.list(result.loops, [&](auto& loop, Part& p) {
+            kept_object(loop.loop, p, heap);
+            p.number(loop.thread_id);
+        });
+        part.list(result.awaited_by, [&](auto& pair, Part& p) {
+            kept_object(pair.first, p, heap);
+            kept_object(pair.second, p, heap);
+        });
+        part.require(std::is_sorted(result.awaited_by.begin(), result.awaited_by.end()),
+                     "who waits for whom is not in order");
+    }
+
+private:
+    template <class Of, class Part>
+    static void shared_fields(Of& of, Part& part, std::size_t places) {
+        part.number(of.kind);
+        part.number(of.awaits);
+        part.number(of.place);
+        part.require(of.kind <= TaskKind::generator && of.awaits <= Awaits::object && of.place < places,
+                     "a kind, a wait or a place is out of range");
+        std::uint8_t finishes = of.finishes ? *of.finishes : 2;
+        part.number(finishes);
+        part.require(finishes <= 2, "a value is neither true nor false");
+        if constexpr (Part::reading)
+            of.finishes = finishes == 2 ? std::nullopt : std::optional(finishes == 1);
+        part.number(of.retained);
+    }
 };
 
 /// By id: they are sorted.
@@ -357,10 +488,17 @@ std::vector<ObjectId> awaiters_of(const TasksResult& result, ObjectId object) {
 
 }  // namespace
 
-TasksResult tasks(const AwaitReader& awaits, const RetainedLookup& retained,
-                  const ProgressCallback& progress) {
+TasksResult tasks(const AwaitReader& awaits, const RetainedLookup& retained, const ProgressCallback& progress,
+                  KeptAnswers* answers) {
     if (progress) progress("tasks", 0);
-    return TaskFinder(awaits, retained).find();
+    const HeapReader& heap = retained.graph().heap();
+    bool found_now = false;
+    KeptTasks kept = kept_answer(answers, KeptQuestion("tasks"), heap, [&] {
+        found_now = true;
+        return KeptTasks(TaskFinder(awaits, retained).find());
+    });
+    if (!found_now) kept.read_rest(awaits, heap);
+    return std::move(kept.result);
 }
 
 std::vector<std::vector<std::uint32_t>> tasks_of_threads(const TasksResult& result,
@@ -413,6 +551,7 @@ TaskDetails task_details(const AwaitReader& awaits, const RetainedLookup& retain
         details.waits_for->retained = retained.memory(row.waits_for);
     }
     if (row.future != no_object) details.future = columns.address_of(row.future);
+    if (!is_of_kind(awaits, columns, row)) return details;
     std::vector<Address> waited;
     const ObjectReader reader(heap.python_heap(), columns.address_of(row.object),
                               columns.type_info(row.object));

@@ -74,7 +74,7 @@ struct TasksResult {
 
 /// Several passes over the objects; some microseconds for each that is suspended.
 TasksResult tasks(const AwaitReader& awaits, const RetainedLookup& retained,
-                  const ProgressCallback& progress = {});
+                  const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
 
 /// Of each thread (PythonThread::thread_id) the numbers of the rows whose loop it runs, in their order.
 std::vector<std::vector<std::uint32_t>> tasks_of_threads(const TasksResult& result,

@@ -12,7 +12,7 @@ TaskReader::TaskReader(std::shared_ptr<Question> question)
       awaits_(std::make_shared<AwaitReader>(question_->heap())) {}
 
 TasksResult TaskReader::find(const ProgressCallback& progress) const {
-    return tasks(*awaits_, *retained_, progress);
+    return tasks(*awaits_, *retained_, progress, question_->answers());
 }
 
 ReadTask TaskReader::read(const TasksResult& result, const std::vector<ObjectId>& objects,

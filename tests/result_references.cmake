@@ -17,6 +17,7 @@ set(allowed
     OtherHolders           # labels of one heap's objects, beside those of their paths
     StepNumbers            # names of steps, by where they lie: literals of the program
     ExpressionFinder       # the same
+    AwaitReader            # what suspended calls wait for, one at a time
     RootNamer              # the same of roots
     NativeHolderFinder     # the same of what holds objects from C code
     NodeEdgeFinder         # edges one by one: all at once would be larger than the heap

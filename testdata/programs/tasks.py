@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -117,6 +118,10 @@ async def own_semaphore():
     semaphore = asyncio.Semaphore(0)
     async with semaphore:
         pass
+
+
+async def own_barrier():
+    await asyncio.Barrier(2).wait()
 
 
 async def full_queue():
@@ -266,6 +271,8 @@ def make_all():
     start("as completed", as_completed([start("completed %d" % number, of_event(), "event") for number in range(2)]), "tasks")
     start("of Python", outer(own_future), "future", False, factory=asyncio.tasks._PyTask)
     start("of Python, sleeps", asyncio.sleep(4500), "sleep", True, True, factory=asyncio.tasks._PyTask)
+    if hasattr(asyncio, "Barrier"):
+        start("own barrier", own_barrier(), "barrier", False)
     own, other = socket.socketpair()
     own.setblocking(False)
     shared["sockets"] = own, other
@@ -287,6 +294,17 @@ async def reads_pipe():
     start("reads", reads(reader), "stream-read")
 
 
+async def serves():
+    server = await asyncio.start_unix_server(lambda reader, writer: None, "socket")
+    async with server:
+        await server.serve_forever()
+
+
+async def waits_for_process():
+    process = await asyncio.create_subprocess_exec("cat", stdin=subprocess.PIPE)  # ends with this one
+    return await process.wait()
+
+
 # --- what is suspended beside tasks
 
 def generates():
@@ -301,6 +319,11 @@ def generates_from():
 def loops_over(generator):
     for item in generator:
         yield item
+
+
+async def gives():
+    mine = bytearray(3500)
+    yield mine
 
 
 async def no_task(future):
@@ -333,6 +356,12 @@ def others():
     next(one)
     tell_of(one, "generator", "caller")
     tell_of(over, "generator", "caller")
+    one = gives()
+    try:
+        one.__anext__().send(None)
+    except StopIteration:
+        pass
+    tell_of(one, "async_generator", "caller")
     one = no_task(shared["future"])
     one.send(None)
     shared["future"]._asyncio_future_blocking = False
@@ -423,6 +452,8 @@ async def main():
     started.wait()
     make_all()
     await reads_pipe()
+    start("serves", serves(), "server")
+    start("waits for process", waits_for_process(), "process")
     for _ in range(50):
         await asyncio.sleep(0)
     await asyncio.sleep(0.2)  # until the threads of the executor wait

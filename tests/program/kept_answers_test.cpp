@@ -15,6 +15,7 @@
 #include "analysis/overview.h"
 #include "analysis/refcounts.h"
 #include "analysis/retained_types.h"
+#include "analysis/tasks.h"
 #include "analysis/threads.h"
 #include "analysis/why.h"
 #include "tests/catch.h"
@@ -49,6 +50,17 @@ struct AskedProgram {
         shared = program.list({program.heap.real(4.5), program.heap.real(5.5)});
         const Address document = program.heap.object(program.heap.c_type("fast.Document", {.basicsize = 32}));
         program.heap.put(document + 16, program.heap.allocate(1000));  // behind its header
+        const auto& l = program.heap.layout().task;
+        const Address task_type =
+            program.heap.c_type("_asyncio.Task", {.basicsize = *l.size, .flags = test::have_gc_flag});
+        for (Address& task : tasks) {
+            task = program.object(task_type);
+            program.heap.set(task, l.coro, program.generator("poll", {}, "coroutine"));
+        }
+        program.heap.set(tasks[0], l.waiter, tasks[1]);
+        program.module(
+            "jobs", "/srv/app/jobs.py",
+            {{"TASKS", program.list({tasks[0], tasks[1]})}, {"ITEMS", program.generator("items", {})}});
         program.module("app", "/srv/app/app.py",
                        {{"ROWS", program.list({program.instance(node), program.heap.real(2.5)})},
                         {"DOCUMENT", document},
@@ -64,7 +76,8 @@ struct AskedProgram {
     ProgramHeap program;
     TemporaryDirectory directory;
     std::string path;
-    Address shared;  // two lists hold it
+    Address shared;    // two lists hold it
+    Address tasks[2];  // the first waits for the second
 };
 
 std::string words(const std::optional<ObjectRow>& row) {
@@ -177,7 +190,22 @@ struct Answers {
         say("{}", paths.paths.size());
         for (const WhyPath& path : paths.paths)
             say("{} {} {}", path.root_words, words(path.expression), path.disjoint);
+        say_tasks(retained);
         found = kept.take_found();
+    }
+    void say_tasks(const RetainedLookup& retained) {
+        const AwaitReader awaits(retained.graph().heap());
+        const TasksResult waiting = tasks(awaits, retained, {}, &kept);
+        for (const TaskRow& row : waiting.rows) {
+            const TaskDetails details = task_details(awaits, retained, waiting, row);
+            const TaskPlace& place = waiting.places[row.place];
+            say("{} {} {} {} {} {}", words(details.object), place.coroutine, place.line, details.calls.size(),
+                details.awaited_by_count, row.finishes ? *row.finishes : 2);
+            say("{} {} {}", static_cast<int>(row.awaits), row.until.value_or(0), words(details.waits_for));
+        }
+        for (const TaskGroup& group : waiting.groups)
+            say("{} {} {}", group.count, group.retained, group.example.value);
+        say("{} {} {}", waiting.never, waiting.ended, waiting.counts[0]);
     }
     template <class... Values>
     void say(fmt::format_string<Values...> format, Values&&... values) {

@@ -53,6 +53,30 @@ Address weak_reference(ProgramHeap& program, Address to) {
     return made;
 }
 
+Address waiting_greenlet(ProgramHeap& program, Address type, const std::string& name,
+                         const ProgramHeap::Named& locals) {
+    PythonHeapBuilder& heap = program.heap;
+    const auto& l = heap.layout().interpreter_frame;
+    const auto& of = heap.layout().code;
+    const Address made = program.object(type), block = heap.allocate(256), frame = heap.allocate(256),
+                  code = program.code_using(name, "/srv/app/app.py", {});
+    std::vector<Address> names;
+    for (const auto& [local, value] : locals) names.push_back(heap.str(local));
+    heap.set(code, of.co_nlocalsplus, static_cast<std::int32_t>(locals.size()));
+    heap.set(code, of.co_localsplusnames, heap.tuple(names));
+    heap.set(code, of.co_localspluskinds, heap.bytes(std::string(locals.size(), '\x20')));
+    heap.set(frame, l.f_executable, code);
+    heap.set(frame, l.instr_ptr, code + *of.co_code_adaptive + 2);
+    heap.set(frame, l.stacktop, static_cast<std::int32_t>(locals.size()));
+    for (std::size_t i = 0; i < locals.size(); ++i) heap.put(frame + *l.localsplus + 8 * i, locals[i].second);
+    heap.put(made + 32, block);
+    heap.put(block + 48, std::uint64_t{0x7ffc00000000});  // the machine's stack, and nothing of it was copied
+    heap.put(block + 56, std::uint64_t{0x7ffc00001000});
+    heap.put(block + 96, heap.object("frame", 3));
+    heap.put(block + 120, frame);
+    return made;
+}
+
 Address exception_type(ProgramHeap& program, const std::string& name) {
     PythonHeapBuilder& heap = program.heap;
     const auto& l = heap.layout().exception;

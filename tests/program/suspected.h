@@ -32,6 +32,10 @@ Address exception_type(ProgramHeap& program, const std::string& name);
 Address exception(ProgramHeap& program, Address type, const std::vector<Address>& args,
                   const std::vector<Address>& frames);
 
+/// A greenlet (2.0 or later, Python 3.13) of that type that waits in the function `name`, where it has these locals.
+Address waiting_greenlet(ProgramHeap& program, Address type, const std::string& name,
+                         const ProgramHeap::Named& locals);
+
 // --- what is said
 
 /// "a cache of 20 entries, 4000 bytes".

@@ -287,6 +287,78 @@ TEST_CASE("tasks: coroutines and generators of no task are listed, but for those
     CHECK_FALSE(found.of(fresh).finishes);
 }
 
+TEST_CASE("tasks: the calls go on through what asend(), anext() and __await__() return", "[program][tasks]") {
+    AsyncProgram of;
+    const auto& l = of.heap.layout();
+    const Address future = of.future(),
+                  numbers = of.call("numbers", {}, of.awaiting(future), "async_generator");
+    const Address step_type = of.heap.c_type(
+                      "async_generator_asend",
+                      {.basicsize = *l.async_generator_asend.size, .flags = test::have_gc_flag}),
+                  wrapper_type = of.heap.c_type("coroutine_wrapper", {.basicsize = *l.coroutine_wrapper.size,
+                                                                      .flags = test::have_gc_flag});
+    const Address step = of.program.object(step_type), wrapper = of.program.object(wrapper_type);
+    of.heap.set(step, l.async_generator_asend.ags_gen, numbers);
+    of.heap.set(wrapper, l.coroutine_wrapper.cw_coroutine, of.call("loops", {}, step));
+    const Address made = of.task(of.call("outer", {}, wrapper), future);
+    of.keep({made});
+    const Found found(of);
+    REQUIRE(found.result.rows.size() == 1);
+    const TaskDetails details = found.details(made);
+    REQUIRE(details.calls.size() == 3);
+    CHECK(details.calls[2].object == numbers);
+    CHECK(found.of(made).finishes == false);
+}
+
+TEST_CASE("tasks: a future that stands for another one says so by its callback", "[program][tasks]") {
+    AsyncProgram of;
+    const Address concurrent = of.program.class_with("Future", {.module = "concurrent.futures._base"});
+    const Address job = of.program.object(concurrent), shielded = of.waiting("works", of.future());
+    const auto waits_by = [&](const char* function, const char* variable, Address other) {
+        const Address future = of.future();
+        const Address made = of.task(of.call("waits", {}, of.awaiting(future)), future);
+        of.heap.set(future, of.heap.layout().future.callback0,
+                    of.program.function(function, {{variable, of.program.cell(other)}}));
+        return made;
+    };
+    const Address by_thread = waits_by("_call_check_cancel", "source", job),
+                  by_shield = waits_by("_outer_done_callback", "inner", shielded),
+                  by_other = waits_by("on_done", "inner", shielded);
+    of.keep({by_thread, by_shield, by_other, shielded, job});
+    const Found found(of);
+    CHECK(found.of(by_thread).awaits == Awaits::thread);
+    CHECK(found.of(by_thread).waits_for == found.analysed.id(job));
+    CHECK(found.of(by_shield).awaits == Awaits::task);
+    CHECK(found.of(by_shield).waits_for == found.analysed.id(shielded));
+    CHECK(found.of(by_other).awaits == Awaits::future);
+}
+
+TEST_CASE("tasks: what acquire() waits for goes by whose it is", "[program][tasks]") {
+    AsyncProgram of;
+    const auto [name, awaits] = GENERATE(table<std::string, Awaits>(
+        {{"Lock", Awaits::lock}, {"Semaphore", Awaits::semaphore}, {"Mutex", Awaits::future}}));
+    const Address locks = of.program.module("asyncio.locks", "/usr/lib/python3.13/asyncio/locks.py", {});
+    const Address type = of.program.class_with(name, {.module = "asyncio.locks"});
+    const Address lock = of.program.object(type), future = of.future();
+    const Address acquire = of.call("acquire", {{"self", lock}}, of.awaiting(future), "coroutine", locks);
+    const Address made = of.task(of.call("enters", {}, acquire), future);
+    of.keep({made});
+    CHECK(Found(of).of(made).awaits == awaits);
+}
+
+TEST_CASE("tasks: a greenlet that waits is one as well", "[program][tasks]") {
+    AsyncProgram of;
+    const Address type =
+        of.heap.c_type("greenlet.greenlet", {.basicsize = 40, .flags = test::have_gc_flag, .dictoffset = 24});
+    const Address greenlet = waiting_greenlet(of.program, type, "push", {{"body", payload(of.program)}});
+    of.keep({greenlet});
+    const Found found(of);
+    CHECK(found.of(greenlet).kind == TaskKind::greenlet);
+    CHECK(found.of(greenlet).awaits == Awaits::switched);
+    CHECK(found.place(greenlet).function == "push");
+    CHECK(found.details(greenlet).calls.size() == 1);
+}
+
 TEST_CASE("tasks: garbage counts with its calls, and nobody acts through it", "[program][tasks]") {
     AsyncProgram of;
     const Address future = of.future(), body = payload(of.program);
