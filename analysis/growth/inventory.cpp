@@ -45,8 +45,9 @@ bool is_container(KnownType type) {
 HeldRow::Kind kind_of(RootKind root) {
     switch (root) {
         case RootKind::native:
-        case RootKind::native_unseen:
             return HeldRow::Kind::native;
+        case RootKind::native_unseen:
+            return HeldRow::Kind::unseen;
         default:
             return HeldRow::Kind::root;
     }

@@ -57,7 +57,8 @@ struct HeldRow {
         object,   // owned by an object of the type `holder`, or by a class
         root,     // a module, a call's locals, a thread's data: `holder` begins an expression
         garbage,  // nothing reaches them
-        native    // only C code, or what was not found, holds them
+        native,   // words of C code hold them
+        unseen    // their counts tell of a reference that was not found: C code's, or a leaked one
     };
 
     std::string type, holder, attribute;  // as in HolderRow; of garbage both are empty. Not escaped
@@ -148,7 +149,7 @@ struct Inventory {
             });
         });
         for (const HeldRow& row : self.held) {
-            part.require(row.kind <= HeldRow::Kind::native, "a row is of no kind");
+            part.require(row.kind <= HeldRow::Kind::unseen, "a row is of no kind");
             for (const HeldRow::Above& above : row.above)
                 part.require(above.row < self.held.size(), "a number is no row's");
         }

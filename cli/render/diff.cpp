@@ -26,6 +26,7 @@ Text signed_count(std::int64_t count) {
 
 Text place_words(const GrownPlace& place) {
     if (place.kind == HeldRow::Kind::garbage) return "garbage, not freed yet";
+    if (place.kind == HeldRow::Kind::unseen) return "a reference that was not found";
     Text words = place.holder;
     if (place.kind == HeldRow::Kind::native) words = says("C code ({})", place.holder);
     if (place.place.empty()) return words;
@@ -34,6 +35,7 @@ Text place_words(const GrownPlace& place) {
 
 Text grown_row_words(const HeldRow& row) {
     if (row.kind == HeldRow::Kind::garbage) return "garbage, not freed yet";
+    if (row.kind == HeldRow::Kind::unseen) return "a reference that was not found";
     Text words = row.holder;
     if (row.kind == HeldRow::Kind::native) words = says("C code ({})", row.holder);
     if (row.attribute.empty()) return words;
@@ -99,8 +101,10 @@ Text growth_headline(const GrowthResult& result) {
     switch (result.cause) {
         case GrowthResult::Cause::place: {
             const GrownPlace& place = result.places.front();
-            Text what = place.kind == HeldRow::Kind::garbage ? Text("Garbage that was not freed yet")
-                                                             : place_words(place);
+            Text what = place_words(place);
+            if (place.kind == HeldRow::Kind::garbage) what = "Garbage that was not freed yet";
+            if (place.kind == HeldRow::Kind::unseen)
+                what = "What only a leaked reference, or C code that was not found, holds";
             if (place.kind == HeldRow::Kind::object && !place.expression.empty())
                 what += says(" ({})", place.expression);
             return says("{} grew by {}, {}: {}.", std::move(what), ByteCount{positive(place.growth)},
@@ -375,7 +379,11 @@ void say_summary(const Kept& result, const DiffShown& shown, Document& document)
     document.say(gap());
     say_memory(result, document);
     using Cause = GrowthResult::Cause;
-    if (result->cause == Cause::place && result->places.front().kind != HeldRow::Kind::garbage)
+    const HeldRow::Kind kind = result->places.empty() ? HeldRow::Kind::root : result->places.front().kind;
+    if (result->cause == Cause::place && kind == HeldRow::Kind::unseen)
+        document.say(hint(says("refcounts {}", Text(FilePath{shown.newest}).quoted()),
+                          "which counts no reference explains"));
+    else if (result->cause == Cause::place && kind != HeldRow::Kind::garbage)
         document.say(
             hint(says("why {} {}", result->places.front().example, Text(FilePath{shown.newest}).quoted()),
                  "the path to one of what is new"));

@@ -125,6 +125,11 @@ def garbage(count):
         session.blob = bytearray(20000)
 
 
+def references(count):
+    for _ in range(count):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(Session()))
+
+
 def native(count):
     libc = ctypes.CDLL(None)
     libc.malloc.restype = ctypes.c_void_p
@@ -159,6 +164,7 @@ CASES = {
     "buffer": (buffer, "__main__", "BUFFER", bytearray, {}),
     "strings": (strings, "__main__", "CACHE", str, {}),
     "garbage": (garbage, "", "", Session, {Graph: 1, Tensor: 250}),
+    "references": (references, None, None, Session, {Graph: 1, Tensor: 250}),
     "native": (native, None, None, None, {}),
     "arrays": (arrays, "__main__", "TREES", Node, {"numpy.ndarray": 5}),
     "nothing": (nothing, None, None, None, {}),

@@ -18,7 +18,7 @@ import time
 import cores
 import harness
 
-CASES = ("sessions", "thread_local", "attribute", "of_class", "lru_cache", "closures", "linked", "buffer", "strings", "garbage", "native",
+CASES = ("sessions", "thread_local", "attribute", "of_class", "lru_cache", "closures", "linked", "buffer", "strings", "garbage", "references", "native",
          "arrays", "nothing")
 _HEAD = "%-16s %-13s %7s %8s" % ("interpreter", "case", "faults", "seconds")
 
