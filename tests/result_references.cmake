@@ -13,6 +13,7 @@ set(allowed
     RetainedLookup         # what is asked of RetainedSizes by node
     DyingByCounts          # asked of one set after another
     HolderLabeler          # puts paths into words
+    StepExamples           # the same of single steps
     OtherHolders           # labels of one heap's objects, beside those of their paths
     StepNumbers            # names of steps, by where they lie: literals of the program
     ExpressionFinder       # the same
