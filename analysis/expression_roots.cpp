@@ -111,7 +111,7 @@ void ExpressionRoots::add_frames(std::string_view text, std::size_t from, const 
     const bool qualified = python_.layout().code.co_qualname.present();
     for (std::size_t at = text.find("()", from); at != std::string_view::npos; at = text.find("()", at + 1)) {
         const std::string_view name = text.substr(from, at - from);
-        if (name.empty() || name.find_first_of("['\"") != std::string_view::npos) return;
+        if (name.empty() || name.find_first_of("['\"(") != std::string_view::npos) return;
         for (const PythonThread& known : threads()) {
             if (thread && !is_thread(known, *thread)) continue;
             for (const PythonFrame& frame : known.frames)

@@ -63,7 +63,8 @@ PathWishes with_names(PathWishes wishes) {
 HolderLabeler::HolderLabeler(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
     : graph_(graph),
       heap_(graph.heap()),
-      paths_(root_paths(graph, with_names(std::move(wishes)), {}, {}, progress)) {
+      paths_(root_paths(graph, with_names(std::move(wishes)), {}, {}, progress)),
+      examples_(heap_, paths_.step_names) {
     for (const TypeInfo& type : columns().types) {
         plain_.push_back(is_plain_container(type.known));
         module_.push_back(type.known == KnownType::module);
@@ -205,10 +206,7 @@ ReferenceStep HolderLabeler::step(std::uint32_t number) const {
         step.kind = name.form == ReferenceForm::item ? ReferenceStep::Kind::item : ReferenceStep::Kind::key;
         return step;
     }
-    step = ReferenceStep();
-    heap_.visit_references_to(name.source, {&name.target, 1}, [&](const Reference& reference) {
-        if (!step.known() && reference.followed) step = reference.step;
-    });
+    step = examples_.step(number);
     if (name.form == ReferenceForm::index) {
         step.any = true;
         step.number = 0;

@@ -4,6 +4,7 @@
 // label is: holder_labels.cpp.)
 
 #include "analysis/holding/root_paths.h"
+#include "analysis/step_examples.h"
 
 #include <map>
 #include <optional>
@@ -38,6 +39,8 @@ public:
     static constexpr std::uint32_t none = RootPaths::none;
 
     HolderLabeler(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress = {});
+    HolderLabeler(const HolderLabeler&) = delete;  // its parts refer to each other
+    HolderLabeler& operator=(const HolderLabeler&) = delete;
 
     const RootPaths& paths() const { return paths_; }
     void give_up_costs() { paths_.give_up_costs(); }
@@ -111,6 +114,7 @@ private:
 
     const HeapReader& heap_;
     RootPaths paths_;
+    mutable StepExamples examples_;
     std::vector<bool> plain_, module_, cache_, method_,
         metatype_;  // by type; the last one for types not found
     std::vector<Label> labels_;

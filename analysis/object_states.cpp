@@ -13,9 +13,7 @@
 #include <algorithm>
 
 namespace heapsift {
-namespace {
 
-/// The gc.garbage lists themselves.
 std::vector<ObjectId> garbage_lists(const HeapReader& heap) {
     const HeapSnapshot& columns = heap.snapshot();
     std::vector<ObjectId> lists;
@@ -28,6 +26,8 @@ std::vector<ObjectId> garbage_lists(const HeapReader& heap) {
     lists.erase(std::unique(lists.begin(), lists.end()), lists.end());
     return lists;
 }
+
+namespace {
 
 ObjectState state_by(CollectorVerdict verdict, Reach reach, bool in_garbage_list) {
     switch (verdict) {

@@ -50,6 +50,9 @@ ObjectStates object_states(const HeapGraph& graph, const ProgressCallback& progr
 /// differs from the references found.
 bool is_certain(const HeapReader& heap, const ObjectStates& states, ObjectId object);
 
+/// The gc.garbage lists of all interpreters themselves, sorted.
+std::vector<ObjectId> garbage_lists(const HeapReader& heap);
+
 /// The objects in the gc.garbage lists of all interpreters, in order; each once.
 std::vector<ObjectId> garbage_list_items(const HeapReader& heap);
 

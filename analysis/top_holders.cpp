@@ -64,8 +64,13 @@ private:
 
     /// Of a library much is always in many small objects.
     bool is_worth_naming(NodeId node) const {
-        if (graph_.kind(node) != NodeKind::group) return false;
-        const GroupKind kind = graph_.groups()[graph_.group_of(node)].kind;
+        const bool is_group = graph_.kind(node) == NodeKind::group;
+        if (!is_group && !(is_object(node) && is_module(node))) return false;
+        const GroupId group = is_group ? graph_.group_of(node) : retained_.group(node);
+        if (group == no_group) return false;
+        const GroupKind kind = graph_.groups()[group].kind;
+        if (!is_group)
+            return kind == GroupKind::callbacks;  // up to 3.9 its module has what atexit is to call
         return kind == GroupKind::module || kind == GroupKind::thread || kind == GroupKind::held ||
                kind == GroupKind::callbacks || kind == GroupKind::unreachable;
     }
@@ -73,7 +78,7 @@ private:
     void add_many(NodeId group, std::uint64_t bytes) {
         TopHolder holder;
         holder.node = group;
-        holder.below = graph_.group_of(group);
+        holder.below = is_object(group) ? retained_.group(group) : graph_.group_of(group);
         holder.retained = bytes;
         visit_shown_children(retained_, modules_, group,
                              [&](NodeId child) { holder.many += !is_large(child); });

@@ -14,6 +14,7 @@ set(allowed
     DyingByCounts          # asked of one set after another
     HolderLabeler          # puts paths into words
     HolderNames            # their words, each once
+    StepExamples           # the same of single steps
     OtherHolders           # labels of one heap's objects, beside those of their paths
     StepNumbers            # names of steps, by where they lie: literals of the program
     ExpressionFinder       # the same

@@ -43,6 +43,10 @@ std::string library_folder(const RootSet& roots) {
     return {};
 }
 
+namespace {
+constexpr const char* callbacks_at_exit = "atexit callbacks";  // also a rule's (suspects/callback_rules.cpp)
+}  // namespace
+
 GroupFinder::GroupFinder(const HeapReader& heap, const RootSet& roots) : heap_(heap), roots_(roots) {
     for (const LoadedModule& module : roots.modules()) by_object_[module.object] = &module;
     library_ = library_folder(roots);
@@ -112,11 +116,24 @@ GroupId GroupFinder::of_type(std::string_view type_name) {
     return python();
 }
 
+/// Up to 3.9 the state of the module has the callbacks, and its traverse reports them (atexitmodule.c:
+/// atexitmodule_state); since 3.10 they hang at the interpreter's state (NativePlace::at_exit).
+bool GroupFinder::has_callbacks_at_exit(const LoadedModule& module, ObjectId object) const {
+    if (module.name != "atexit") return false;
+    const auto targets = columns().references->targets(object);
+    return std::any_of(targets.begin(), targets.end(), [&](ObjectId target) {
+        return columns().address_of(target) != module.dict &&
+               !columns().types.is(columns().type_of(target), KnownType::str);
+    });
+}
+
 GroupId GroupFinder::of(const Root& root) {
     if (root.thread >= 0) return of_thread(root.thread);
     if (root.kind == RootKind::module)
         if (const auto module = by_object_.find(root.object); module != by_object_.end())
-            return of_module(*module->second);
+            return has_callbacks_at_exit(*module->second, root.object)
+                       ? group(GroupKind::callbacks, callbacks_at_exit)
+                       : of_module(*module->second);
     if (root.kind == RootKind::static_type) {
         const TypeId type = columns().types.find(columns().address_of(root.object));
         return type == no_type ? python() : of_type(columns().types[type].name);
@@ -181,7 +198,7 @@ Root GroupFinder::native_root(const NativeReference& native) const {
             root.thread = thread_of_stack(native.word);
             break;
         case NativePlace::at_exit:
-            root.text = "atexit callbacks";
+            root.text = callbacks_at_exit;
             break;
         case NativePlace::signal_handler:
             root.text = "signal handlers";

@@ -67,6 +67,7 @@ private:
     GroupId group(GroupKind kind, const std::string& name);
     GroupId of_thread(std::int32_t thread);
     GroupId of_module(const LoadedModule& module, int depth = 0);
+    bool has_callbacks_at_exit(const LoadedModule& module, ObjectId object) const;
     const Module* module_of(Address variable) const;
     /// That of a package or of Python, if the file belongs to one.
     GroupId of_library(const Module& module);

@@ -29,6 +29,7 @@ public:
     /// Of a reference from `source` to `target`. `attribute_dict`: the items of `source` are attributes.
     std::uint32_t number(ObjectId source, ObjectId target, const ReferenceName& name, bool attribute_dict);
     const StepName& operator[](std::uint32_t number) const { return names_[number]; }
+    std::size_t count() const { return names_.size(); }
     /// The number of ".__dict__"; a number of no step if it was not met.
     std::uint32_t dict_step() const { return dict_step_; }
 

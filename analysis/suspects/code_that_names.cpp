@@ -255,13 +255,24 @@ bool CodeThatNames::uses(const Code& code, const NameInSource& name) const {
     return false;
 }
 
+bool CodeThatNames::is_builtin(const std::string& name) const {
+    const auto& interpreters = python_.runtime().interpreters;
+    return std::any_of(interpreters.begin(), interpreters.end(), [&](const PythonInterpreter& interpreter) {
+        return !interpreter.builtins.is_null() && !python_.dict_value(interpreter.builtins, name).is_null();
+    });
+}
+
 void CodeThatNames::add_places(const NameInSource& name, std::vector<const Code*>& found) const {
     constexpr std::size_t most_of_key = 8;  // by more, it is a word of the program, not the name of one thing
     if (name.text.empty() || (name.kind == NameInSource::Kind::name && is_method_of_everything(name.text)))
         return;
+    // co_names does not tell `pager.open` from `open`.
+    const bool of_methods =
+        name.kind == NameInSource::Kind::name && !name.of_class.empty() && is_builtin(name.text);
     const std::size_t before = found.size();
     for (const Code& code : codes_)
-        if (uses(code, name)) found.push_back(&code);
+        if (uses(code, name) && (!of_methods || code.place.function.starts_with(name.of_class + ".")))
+            found.push_back(&code);
     if (name.kind == NameInSource::Kind::key && found.size() - before > most_of_key) found.resize(before);
 }
 

@@ -35,7 +35,8 @@ std::vector<NameInSource> names_in_source(const Scene& scene);
 
 /// Functions of the program's own code, not of Python's library or installed packages, that use a name; and bodies of
 /// its modules ("<module>"), but not of classes. None for a name that containers and strings have as a method
-/// ("items"), nor for keys that many functions use.
+/// ("items"), nor for keys that many functions use; methods of its class alone for an attribute that is called as a
+/// builtin function is ("open").
 class CodeThatNames {
 public:
     /// Cost: a look at the type of each object, if no answer is kept; and at the names of each code object of the
@@ -56,6 +57,7 @@ private:
     bool uses(const Code& code, const NameInSource& name) const;
     bool has_constant(const Code& code, const std::string& text) const;
     bool has_free_variable(const Code& code, const NameInSource& name) const;
+    bool is_builtin(const std::string& name) const;
     void add_places(const NameInSource& name, std::vector<const Code*>& found) const;
 
     const PythonHeap& python_;

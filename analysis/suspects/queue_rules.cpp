@@ -11,6 +11,10 @@
 namespace heapsift {
 namespace {
 
+bool is_task(const Scene& scene, ObjectId object) {
+    return scene.is_a(object, {"_asyncio.Task", "asyncio.tasks.Task"});
+}
+
 /// The int in one of these attributes, as text; "" if there is none.
 std::string attribute_text(const Scene& scene, ObjectId object,
                            std::initializer_list<std::string_view> names) {
@@ -93,16 +97,19 @@ bool waits_for_nothing(const Scene& scene, ObjectId task) {
            !is_reached_weakly(scene, task);
 }
 
-/// Where most of them wait, by what they keep; "" if there is no such place.
+/// Where most of them wait, by number and by what they keep; "" if there is no such place. A call that has ended
+/// waits nowhere.
 std::string place_of_most(const Scene& scene, const std::vector<ObjectId>& waiting,
                           const std::function<ObjectId(ObjectId)>& suspended) {
-    MostFrequent<std::string> places;
+    MostFrequent<std::string> places, by_number;
     for (const ObjectId one : waiting) {
         const ObjectId at = suspended(one);
-        places.add(at == no_object ? std::string() : suspended_words(scene.heap(), at), scene.retained(one));
+        const std::string words = at == no_object ? std::string() : suspended_words(scene.heap(), at);
+        places.add(words, scene.retained(one));
+        by_number.add(words);
     }
-    const std::string* place = places.get();
-    return place ? *place : std::string();
+    const std::string *place = places.get(), *often = by_number.get();
+    return place && often && *place == *often ? *place : std::string();
 }
 
 /// "; each keeps `rows` (78.8 KiB)".
@@ -111,17 +118,33 @@ void add_what_one_keeps(const Scene& scene, ObjectId one, CauseWords& cause) {
         cause << "; each keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
 }
 
+/// Its call has returned, or failed.
+bool is_ended_task(const Scene& scene, ObjectId task) {
+    const ObjectId call = coroutine_of(scene, task);
+    return call == no_object || suspended_words(scene.heap(), call).empty();
+}
+
 std::optional<Cause> tasks(const Scene& scene) {
     const std::vector<ObjectId> waiting = scene.waiting();
-    if (waiting.empty() || !scene.is_a(waiting.front(), {"_asyncio.Task", "asyncio.tasks.Task"}))
-        return std::nullopt;
+    if (waiting.empty() || !is_task(scene, waiting.front())) return std::nullopt;
     std::size_t forsaken = 0;
     for (const ObjectId task : waiting) forsaken += waits_for_nothing(scene, task);
+    const auto ended = static_cast<std::size_t>(std::count_if(
+        waiting.begin(), waiting.end(), [&](ObjectId task) { return is_ended_task(scene, task); }));
+    if (2 * ended > waiting.size())
+        return Cause{.kind = {},
+                     .words = words("tasks, most of which have ended: each keeps its result, or its error"),
+                     .general = true,
+                     .fix = "keep what result() gives, not the task"};
     const std::string place =
         place_of_most(scene, waiting, [&](ObjectId task) { return coroutine_of(scene, task); });
     CauseWords cause = words("tasks");
-    if (!place.empty()) cause << " " + place;
-    add_what_one_keeps(scene, waiting.front(), cause);
+    if (!place.empty()) {
+        cause << " " + place;
+        add_what_one_keeps(scene, waiting.front(), cause);
+    } else {
+        cause << " that wait at several places";
+    }
     if (2 * forsaken > waiting.size()) {
         cause << "; each waits for a future that nothing else holds, so nothing can complete it";
         return Cause{.kind = {},

@@ -12,6 +12,7 @@
 
 #include "analysis/suspects/suspects.h"
 
+#include "analysis/object_states.h"
 #include "analysis/suspects/code_that_names.h"
 #include "analysis/suspects/rules.h"
 #include "parsers/snapshot/memory_rows.h"
@@ -28,7 +29,11 @@ constexpr std::uint64_t mib = 1 << 20;
 class SuspectSearch {
 public:
     SuspectSearch(Work& work, const OverviewResult& overview)
-        : overview_(overview), retained_(work.graph(), work.retained()) {}
+        : overview_(overview),
+          retained_(work.graph(), work.retained()),
+          garbage_lists_(garbage_lists(work.heap())) {}
+
+    static bool has_more(const Suspect& a, const Suspect& b) { return a.bytes > b.bytes; }
 
     std::vector<Suspect> find() {
         add_pinned();
@@ -38,10 +43,30 @@ public:
         for (const auto* holders : {&overview_.holders, &overview_.more_holders})
             for (const TopHolder& holder : *holders) add_holder(holder);
         drop_what_others_say();
-        std::erase_if(found_, [&](const Suspect& suspect) { return !is_worth_a_row(suspect); });
-        std::stable_sort(found_.begin(), found_.end(),
-                         [](const Suspect& a, const Suspect& b) { return a.bytes > b.bytes; });
-        return std::move(found_);
+        std::stable_sort(found_.begin(), found_.end(), has_more);
+        std::vector<Suspect> suspects;
+        for (Suspect& suspect : found_)
+            (is_worth_a_row(suspect) ? suspects : others_).push_back(std::move(suspect));
+        return suspects;
+    }
+
+    /// Of what was found beside `suspects`, which are shown, the holders that keep more than the last of these, and
+    /// nothing that another row has.
+    std::vector<Suspect> others(const std::vector<Suspect>& suspects) {
+        constexpr std::size_t most_others = 3;
+        std::vector<Suspect> chosen;
+        if (suspects.empty()) return chosen;
+        for (Suspect& other : others_) {
+            if (chosen.size() == most_others || other.bytes <= suspects.back().bytes) break;
+            if (!other.holder || other.holder->joint || !is_of_program(*other.holder)) continue;
+            const auto is_row_of = [&](const Suspect& row) { return overlap(other, row); };
+            if (std::any_of(suspects.begin(), suspects.end(), is_row_of) ||
+                std::any_of(chosen.begin(), chosen.end(), is_row_of))
+                continue;
+            other.cause = {};
+            chosen.push_back(std::move(other));
+        }
+        return chosen;
     }
 
 private:
@@ -181,8 +206,20 @@ private:
         found_.push_back(std::move(suspect));
     }
 
+    /// Of a row that is no holder it is not known where all of it hangs.
+    bool overlap(const Suspect& a, const Suspect& b) const {
+        if (!a.holder || !b.holder) return a.kind == Suspect::Kind::garbage_list;
+        return retained_.dominates(a.holder->node, b.holder->node) ||
+               retained_.dominates(b.holder->node, a.holder->node);
+    }
+
     bool is_counted(const TopHolder& holder) const {
         if (holder.group_kind == GroupKind::unreachable) return overview_.garbage_is_much;
+        if (overview_.garbage_list_is_much &&
+            std::any_of(garbage_lists_.begin(), garbage_lists_.end(), [&](ObjectId list) {
+                return retained_.dominates(HeapGraph::node_of(list), holder.node);
+            }))
+            return true;
         if (!overview_.pinned || overview_.pinned->example == no_object) return false;
         return retained_.dominates(holder.node, HeapGraph::node_of(overview_.pinned->example)) &&
                overview_.pinned->unseen_bytes() * 2 > holder.retained;
@@ -238,9 +275,11 @@ private:
     }
 
     bool hangs_below(const Suspect& suspect, const Suspect& above) const {
-        if (!suspect.holder || !above.holder || suspect.holder->joint) return false;
+        if (!suspect.holder || !above.holder) return false;
+        // What several hold together hangs at the node of that holder.
         const NodeId node = suspect.holder->node, top = above.holder->node;
-        if (node == top || !retained_.dominates(top, node)) return false;
+        if (!retained_.dominates(top, node)) return false;
+        if (node == top && (!suspect.holder->joint || above.holder->joint)) return false;
         if (!above.holder->joint) return above.holder->object.has_value();
         const NodeId member = retained_.child_towards(top, node);
         const HeapGraph& graph = retained_.graph();
@@ -269,7 +308,8 @@ private:
 
     const OverviewResult& overview_;
     const RetainedLookup retained_;
-    std::vector<Suspect> found_;
+    const std::vector<ObjectId> garbage_lists_;
+    std::vector<Suspect> found_, others_;
     std::map<std::string, std::size_t> rows_;  // by place_for_a_person
 };
 
@@ -299,12 +339,23 @@ void add_code(Work& work, const OverviewResult& overview, std::vector<Suspect>& 
 
 }  // namespace
 
+std::vector<Suspect> SuspectsResult::with_others() const {
+    std::vector<Suspect> all = suspects;
+    all.insert(all.end(), others.begin(), others.end());
+    std::stable_sort(all.begin(), all.end(), SuspectSearch::has_more);
+    return all;
+}
+
 SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit, bool code) {
     SuspectsResult result;
-    result.suspects = SuspectSearch(work, overview).find();
+    SuspectSearch search(work, overview);
+    result.suspects = search.find();
     result.total = result.suspects.size();
     for (const Suspect& suspect : result.suspects) result.bytes += suspect.bytes;
+    result.bytes =
+        std::min(result.bytes, overview.in_use_bytes);  // a holder's C blocks may be in part untouched
     if (limit > 0 && result.suspects.size() > limit) result.suspects.resize(limit);
+    result.others = search.others(result.suspects);
     if (code) add_code(work, overview, result.suspects);
     return result;
 }

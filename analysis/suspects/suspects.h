@@ -14,7 +14,13 @@ namespace heapsift {
 struct SuspectsResult {
     std::vector<Suspect> suspects;  // by bytes, largest first; cut to the limit
     std::uint64_t total = 0;        // before
-    std::uint64_t bytes = 0;        // of all of them: no byte is in two
+    std::uint64_t bytes = 0;        // of all of them: no byte is in two, so at most what is in use
+    // Holders that keep more than the last of `suspects`, and are none themselves, as a large array or text is none;
+    // without cause and fix, largest first. Empty where there is no suspect
+    std::vector<Suspect> others;
+
+    /// The suspects and the others, largest first.
+    std::vector<Suspect> with_others() const;
 };
 
 /// What `overview` has found, explained. `limit` 0: all. Cost: some thousand reads of the core for each holder; with

@@ -99,15 +99,16 @@ Text share_of(std::uint64_t bytes, const OverviewResult& overview) {
 }
 
 /// `may_give_way`: on a short screen causes, then fixes, then whole suspects, the last one first; the first stays.
-TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& overview, bool may_give_way) {
+TableBlock suspects_table(const std::vector<Suspect>& suspects, const OverviewResult& overview,
+                          bool may_give_way) {
     TableBlock table;
     table.columns = {right(about() + "retained"), right("share"),
                      left("What keeps it, the likely cause, and the fix", TextColumn::Fit::wrap)};
     table.columns.back().tree = true;
     table.level = 0;
     std::vector<TableRow> rows;
-    for (std::size_t i = 0; i < result.suspects.size(); ++i) {
-        const Suspect& suspect = result.suspects[i];
+    for (std::size_t i = 0; i < suspects.size(); ++i) {
+        const Suspect& suspect = suspects[i];
         const auto number = static_cast<std::uint8_t>(std::min<std::size_t>(i, first_fix - 1));
         const auto detail = [&](std::uint8_t first) {
             return i < always_whole || !may_give_way ? std::uint8_t{0}
@@ -209,8 +210,10 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
 void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document,
                   bool may_give_way) {
     if (result.suspects.empty()) return;
-    document.say({suspects_table(result, overview, may_give_way)});
-    document.say(hint(next_command(result.suspects.front())));
+    // The first screen says where memory is, also where nothing is wrong with it.
+    const std::vector<Suspect> shown = may_give_way ? result.with_others() : result.suspects;
+    document.say({suspects_table(shown, overview, may_give_way)});
+    document.say(hint(next_command(shown.front())));
     Alternative others;
     if (result.total > result.suspects.size())
         others.blocks = {

@@ -10,7 +10,7 @@ namespace heapsift {
 
 /// SUSPECT of the contract, each; `overview` is what they were made of.
 Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview);
-/// The table, and what to type next. On a short screen the last of them lose their causes first.
+/// The table, and what to type next; where `may_give_way`, on a first screen, with the other large holders. On a short screen the last of them lose their causes first.
 void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document,
                   bool may_give_way = true);
 

@@ -28,7 +28,8 @@ inline constexpr std::string_view retained_legend =
 /// Reports as damage how many objects could not be read whole; nothing if there are none.
 void note_damaged_objects(std::uint64_t count, Diagnostics& diagnostics);
 
-/// Warns if the sum of sizes or of memory exceeds all that was mapped.
+/// Warns if the sum of memory exceeds all that was mapped, or that of sizes twice as much: sys.getsizeof of an
+/// io.BytesIO counts the bytes that it alone holds, which is an object with a size of its own.
 void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64_t mapped,
                            Diagnostics& diagnostics);
 

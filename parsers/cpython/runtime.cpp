@@ -447,7 +447,7 @@ Diagnostic newer_version(const PythonRuntime& python) {
 }
 
 /// No _PyRuntime anywhere: an older CPython (2.7 has none), or not Python.
-[[noreturn]] void throw_no_runtime(const CoreFile& core) {
+[[noreturn]] void throw_no_runtime(const CoreFile& core, const Diagnostics& diagnostics) {
     for (std::size_t i = 0; i < core.modules().size(); ++i) {
         const Module& module = core.modules()[i];
         if (!core.symbol(module, "PyType_Type") || !core.symbol(module, "PyDict_Type")) continue;
@@ -455,6 +455,14 @@ Diagnostic newer_version(const PythonRuntime& python) {
         if (!version) version = version_by_path(module.path);
         throw_not_supported(core, version ? version->text() : "of an unknown version");
     }
+    const auto& said = diagnostics.all();
+    if (std::any_of(said.begin(), said.end(), [](const Diagnostic& one) { return one.code == "stream-cut"; }))
+        throw cannot_analyse(
+            "runtime-not-found",
+            fmt::format("{}: the compressed file is damaged or ends early, and no CPython runtime is in what "
+                        "could be unpacked",
+                        escape_for_terminal(core.path())),
+            "copy or compress the core again: its checksum does not fit");
     if (core.extent().cut())  // what the core lacks, the process may have had
         throw cannot_analyse(
             "runtime-not-found",
@@ -496,7 +504,7 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
     std::vector<Candidate> candidates = candidates_by_symbol(core);
     if (candidates.empty()) candidates = candidates_by_cookie(core);
     if (candidates.empty()) candidates = candidates_by_structure(core);
-    if (candidates.empty()) throw_no_runtime(core);
+    if (candidates.empty()) throw_no_runtime(core, diagnostics);
 
     std::string unsupported;
     PythonRuntime rejected;

@@ -44,6 +44,19 @@ TEST_CASE("code that names: functions of the program that use a name, and no one
     CHECK(functions(code, "nobody's").empty());
 }
 
+TEST_CASE("code that names: an attribute called as a builtin function is used by methods of its class alone",
+          "[program][suspects]") {
+    ProgramHeap program;
+    program.code_using("Pager.start", "/srv/app/app.py", {"functions", "jobs"});
+    program.code_using("ready", "/srv/app/app.py", {"functions", "jobs"});
+    program.module("app", "/srv/app/app.py", {});
+    const Analysed analysed(program);
+    const CodeThatNames code(analysed.heap);
+    std::size_t all = 0;
+    CHECK(code.of({{.text = "functions", .of_class = "Pager"}}, 9, all).size() == 1);  // of the builtins here
+    CHECK(code.of({{.text = "jobs", .of_class = "Pager"}}, 9, all).size() == 2);
+}
+
 TEST_CASE("code that names: of many functions some are told, and how many there are", "[program][suspects]") {
     ProgramHeap program;
     for (const char* name : {"d", "b", "a", "c"}) program.code_using(name, "/srv/app/app.py", {"JOBS"});

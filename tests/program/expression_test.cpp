@@ -270,6 +270,7 @@ TEST_CASE("expressions: a function that several threads run is told apart by the
                              "thread(139638282147392).run().rows"})
         CHECK(finds(text) == std::vector{analysed.id(of_main)});
     CHECK(finds("thread('worker2').Pool.run().rows").empty());
+    CHECK(finds("thread(7).Pool.run().rows").empty());  // a thread that is not there
     CHECK(finds("thread('worker')").empty());
     const ExpressionFinding unknown = find_expression(analysed.heap, "Pool.runn().rows");
     CHECK(unknown.understood.empty());

@@ -502,3 +502,33 @@ TEST_CASE("suspects: what a library keeps of its own is made by functions that c
     CHECK(found[0].made_here);
     CHECK(functions_of(found[0]) == Kinds{"draw"});
 }
+
+TEST_CASE("suspects: a large object beside a suspect is told, and is none", "[program][suspects]") {
+    ProgramHeap program;
+    const Address closures = list_of_closures(program, much), text = payload(program, 7'000'000),
+                  small = payload(program, 3'000'000);
+    program.module("app", "/srv/app/app.py", {{"CALLBACKS", closures}, {"TEXT", text}, {"SMALL", small}});
+    SuspectsOf found(program);
+    const SuspectsResult result = suspects(found.work, found.overview, 0);
+    REQUIRE(result.suspects.size() == 1);
+    CHECK(result.suspects[0].cause.kind == "closures");
+    REQUIRE(result.others.size() == 1);  // the other one has less than the suspect
+    CHECK(result.others[0].bytes == found.memory(text));
+    CHECK(result.others[0].cause.fix.empty());
+    const std::vector<Suspect> all = result.with_others();
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].bytes == found.memory(text));
+    CHECK(result.bytes == result.suspects[0].bytes);
+}
+
+TEST_CASE("suspects: where there is none, no large object is told beside it", "[program][suspects]") {
+    ProgramHeap program;
+    ProgramHeap::Named texts;
+    for (const char* name : {"FIRST", "SECOND", "THIRD"})
+        texts.emplace_back(name, payload(program, 6'000'000));
+    program.module("app", "/srv/app/app.py", texts);
+    SuspectsOf found(program);
+    const SuspectsResult result = suspects(found.work, found.overview, 0);
+    CHECK(result.suspects.empty());
+    CHECK(result.others.empty());
+}
