@@ -1,5 +1,7 @@
 #include "analysis/memory.h"
 
+#include "parsers/libraries/library_objects.h"
+#include "parsers/memory/region_map.h"
 #include "parsers/snapshot/zeros_in_use.h"
 
 #include <algorithm>
@@ -20,6 +22,36 @@ struct KeptZeros {
     }
 };
 
+/// Instances of mmap.mmap and of its subclasses. One look at the type of each object, if there is such a type.
+MemoryResult::MappedByObjects find_mapped_by_objects(const HeapReader& heap) {
+    constexpr int most_bases = 64;
+    const HeapSnapshot& columns = heap.snapshot();
+    const TypeTable& types = columns.types;
+    std::vector<bool> maps;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        bool is_mapping = false;
+        auto at = static_cast<TypeId>(i);
+        for (int steps = 0; at != no_type && steps < most_bases && !is_mapping; ++steps, at = types[at].base)
+            is_mapping = types[at].name == "mmap.mmap";
+        maps.push_back(is_mapping);
+    }
+    MemoryResult::MappedByObjects found;
+    if (std::find(maps.begin(), maps.end(), true) == maps.end()) return found;
+    std::vector<AddressRange> ranges;
+    for (ObjectId object{0}; object < columns.object_count(); ++object) {
+        const TypeId type = columns.type_of(object);
+        if (type == no_type || !maps[type]) continue;
+        const auto facts =
+            library_facts(ObjectReader(heap.python_heap(), columns.address_of(object), types[type]));
+        if (!facts || facts->kind != LibraryFacts::Kind::mapping) continue;
+        ++found.objects;
+        ranges.push_back({facts->data, facts->data + facts->bytes});
+    }
+    join_ranges(ranges);
+    for (const AddressRange& range : ranges) found.bytes += range.size();
+    return found;
+}
+
 }  // namespace
 
 MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit, KeptAnswers* answers) {
@@ -32,6 +64,7 @@ MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit, Ke
     result.rows = memory.rows;
     result.allocators = memory.allocators;
     result.culprit = native_culprit(heap);
+    result.mapped_by_objects = find_mapped_by_objects(heap);
     result.overlaps = memory.overlaps;
     result.zeros = kept_answer(answers, KeptQuestion("zeros"), heap, [&] {
                        return KeptZeros{zeros_in_use(heap.core(), memory.mappings)};
