@@ -1,8 +1,11 @@
 #include "analysis/memory.h"
 
+#include "parsers/libraries/library_objects.h"
+#include "parsers/memory/region_map.h"
 #include "parsers/snapshot/zeros_in_use.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace heapsift {
 namespace {
@@ -20,6 +23,42 @@ struct KeptZeros {
     }
 };
 
+/// Whether it is that type or derives from it.
+bool derives_from(const TypeTable& types, TypeId type, TypeId base) {
+    constexpr int most_bases = 64;
+    for (int steps = 0; type != no_type && steps < most_bases; ++steps, type = types[type].base)
+        if (type == base) return true;
+    return false;
+}
+
+/// Instances of mmap.mmap and of its subclasses. One look at the type of each object, if there is such a type.
+MemoryResult::MappedByObjects find_mapped_by_objects(const HeapReader& heap) {
+    constexpr std::string_view mapping_type = "mmap.mmap";
+    const HeapSnapshot& columns = heap.snapshot();
+    const TypeTable& types = columns.types;
+    const auto base = std::find_if(types.begin(), types.end(),
+                                   [&](const TypeInfo& type) { return type.name == mapping_type; });
+    std::vector<bool> maps(types.size());
+    if (base != types.end())
+        for (std::size_t i = 0; i < types.size(); ++i)
+            maps[i] = derives_from(types, static_cast<TypeId>(i), static_cast<TypeId>(base - types.begin()));
+    MemoryResult::MappedByObjects found;
+    if (base == types.end()) return found;
+    std::vector<AddressRange> ranges;
+    for (ObjectId object{0}; object < columns.object_count(); ++object) {
+        const TypeId type = columns.type_of(object);
+        if (type == no_type || !maps[type]) continue;
+        const auto facts =
+            library_facts(ObjectReader(heap.python_heap(), columns.address_of(object), types[type]));
+        if (!facts || facts->kind != LibraryFacts::Kind::mapping) continue;
+        ++found.objects;
+        ranges.push_back({facts->data, facts->data + facts->bytes});
+    }
+    join_ranges(ranges);
+    for (const AddressRange& range : ranges) found.bytes += range.size();
+    return found;
+}
+
 }  // namespace
 
 MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit, KeptAnswers* answers) {
@@ -32,6 +71,7 @@ MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit, Ke
     result.rows = memory.rows;
     result.allocators = memory.allocators;
     result.culprit = native_culprit(heap);
+    result.mapped_by_objects = find_mapped_by_objects(heap);
     result.overlaps = memory.overlaps;
     result.zeros = kept_answer(answers, KeptQuestion("zeros"), heap, [&] {
                        return KeptZeros{zeros_in_use(heap.core(), memory.mappings)};

@@ -32,6 +32,11 @@ struct MemoryResult {
         };
         std::vector<Type> types;  // most first
     } sparse;
+    // mmap.mmap objects that are open, and the bytes that they map, each once. They lie in the rows of shared memory, of
+    // data files or of mappings without an owner: sys.getsizeof and `memory` of an mmap.mmap do not have them.
+    struct MappedByObjects {
+        std::uint64_t objects = 0, bytes = 0;
+    } mapped_by_objects;
     std::uint64_t overlaps = 0;     // MemoryRows::overlaps
     std::uint64_t zero_blocks = 0;  // bytes of pages of zeros in large blocks, not counted as in use
     std::uint64_t zeros = 0;        // bytes in use that the process may never have touched (zeros_in_use.h)

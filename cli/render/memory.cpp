@@ -298,6 +298,8 @@ Document render_memory(MemoryResult memory, bool mappings) {
     document.data["categories"] = Datum::list_of(result->rows, row_data);
     document.data["zeros_in_use"] = result->zeros;
     document.data["zeros_in_large_blocks"] = result->zero_blocks;
+    document.data["mapped_by_objects"] =
+        entries({{"objects", result->mapped_by_objects.objects}, {"bytes", result->mapped_by_objects.bytes}});
     document.data["sparse_arenas"] = sparse_data(result->sparse);
     document.data["allocators"] = Datum::list_of(result->allocators, allocator_data);
     if (mappings) {
@@ -314,6 +316,12 @@ Document render_memory(MemoryResult memory, bool mappings) {
     document.say(allocators_table(result));
     say_sparse(*result, document);
     say_zeros(*result, document);
+    if (const auto& mapped = result->mapped_by_objects;
+        mapped.bytes >= result->in_use / 100 && mapped.bytes > 0)
+        document.say(
+            hint("holders --type mmap.mmap",
+                 says("{} map {}, which no size of an object counts",
+                      how_many(mapped.objects, "mmap object", "mmap objects"), ByteCount{mapped.bytes})));
     document.say(bytes_of(*result, c_code_row) >= result->in_use / 10
                      ? hint("native", "what C code's memory is")
                      : hint("types", "what Python's objects are"));

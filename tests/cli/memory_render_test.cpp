@@ -70,6 +70,17 @@ TEST_CASE("render memory: how much of it may never have been touched, if that is
     CHECK(with_blocks.data["zeros_in_large_blocks"] == 500);
 }
 
+TEST_CASE("render memory: what mmap objects map, if that is much", "[cli][render]") {
+    Shown shown;
+    MemoryResult result = leaking();
+    CHECK(Written(render_memory(result, false), shown).text(shown.page).find("mmap") == std::string::npos);
+    result.mapped_by_objects = {2, 600};
+    const Written answer(render_memory(result, false), shown);
+    CHECK(answer.text(shown.page).find("heapsift holders --type mmap.mmap    2 mmap objects map 600 B") !=
+          std::string::npos);
+    CHECK(answer.data["mapped_by_objects"]["bytes"] == 600);
+}
+
 TEST_CASE("render memory: each mapping, with a file's name withheld under --redact", "[cli][render]") {
     MemoryResult result = leaking();
     MappingRow mapping{{Address(0x1000), Address(0x3000)}, true, true, false, true};

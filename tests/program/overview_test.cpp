@@ -2,6 +2,7 @@
 // together, what is garbage and why it is still there.
 
 #include "analysis/overview.h"
+#include "analysis/memory.h"
 
 #include "analysis/cycles.h"
 #include "tests/catch.h"
@@ -158,4 +159,21 @@ TEST_CASE("overview: much garbage is said, and why it is still there", "[program
     REQUIRE(result.garbage_memory >= result.in_use_bytes / 100);  // else it is not worth a word
     CHECK(result.garbage_remark == garbage.reasons[0]);
     CHECK(result.garbage_list_memory == 0);
+}
+
+TEST_CASE("memory: a mapping that two mmap objects have is counted once", "[program][memory]") {
+    ProgramHeap program;
+    const Address type = program.heap.c_type("mmap.mmap", {.basicsize = 72}),
+                  data = program.heap.map(Address(0x7c0000000000), 8192);
+    std::vector<Address> objects;
+    for (const Address start : {data, data, Address()}) {  // the last one is closed
+        objects.push_back(program.object(type));
+        program.heap.put(objects.back() + 16, start);
+        program.heap.put(objects.back() + 24, std::uint64_t{8192});
+    }
+    program.module("app", "/srv/app/app.py", {{"MAPS", program.list(objects)}});
+    const Analysed analysed(program);
+    const MemoryResult result = memory(analysed.heap, false);
+    CHECK(result.mapped_by_objects.objects == 2);
+    CHECK(result.mapped_by_objects.bytes == 8192);
 }
