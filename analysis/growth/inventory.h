@@ -107,7 +107,6 @@ struct Inventory {
     std::string file, python, command, arguments;
     std::int32_t pid = 0;
     Address runtime;  // of _PyRuntime: the same in one process, seldom in two
-    bool complete = true;
 
     std::uint64_t objects = 0, in_use = 0;
     std::vector<HeldRow> held;
@@ -129,9 +128,24 @@ struct Inventory {
         return held.size() + types.size() + arrays.size() + native.size() + lines.size();
     }
 
-    /// To be kept; without what compares it with other cores.
+    /// To be kept; without what is filled in anew, and what compares it with other cores.
     template <class Self, class Part>
     static void fields(Self& self, Part& part, const HeapGraph&) {
+        amounts_fields(self, part);
+    }
+
+    /// To be kept apart from its core, with all that says which process it is.
+    template <class Self, class Part>
+    static void whole_fields(Self& self, Part& part) {
+        for (auto* text : {&self.file, &self.python, &self.command, &self.arguments}) part.text(*text);
+        part.number(self.pid);
+        part.number(self.runtime);
+        amounts_fields(self, part);
+    }
+
+private:
+    template <class Self, class Part>
+    static void amounts_fields(Self& self, Part& part) {
         part.number(self.objects);
         part.number(self.in_use);
         part.list(self.held, [](auto& row, Part& p) {
@@ -181,7 +195,6 @@ struct Inventory {
         });
     }
 
-private:
     template <class All, class Part>
     static void amounts(All& all, Part& part) {
         for (auto* number : {&all.count, &all.size, &all.memory, &all.array_data, &all.native})

@@ -6,6 +6,7 @@
 
 #include "analysis/growth/growth.h"
 #include "cli/command_options.h"
+#include "cli/exported_inventory.h"
 #include "cli/growth_limits.h"
 #include "cli/question.h"
 #include "cli/render/diff.h"
@@ -49,6 +50,19 @@ public:
         : session_(session), objects_(objects), rules_(std::move(rules)), retained_(rules_.size()) {}
 
     void ask(const std::string& path) {
+        if (is_export(path)) {
+            for (std::size_t i = 0; i < rules_.size(); ++i) {
+                if (rules_[i].of == GrowthRule::Of::retained)
+                    throw wrong_usage(
+                        "not-a-core",
+                        "--fail-on " + shell_quoted(rules_[i].typed) + ": an export does not tell it",
+                        "retained() needs cores; count() and memory() do not");
+                retained_[i].emplace_back();
+            }
+            inventories_.push_back(read_inventory(path));
+            before_.cores.clear();  // its objects cannot be told from others
+            return;
+        }
         CommonOptions options = session_.options();
         options.core = path;
         const Words words{.command = "diff",
@@ -84,7 +98,8 @@ public:
 private:
     /// With the objects of the cores before, if they are the same process's.
     void compare_objects(Question& question, Inventory& inventory) {
-        if (!inventories_.empty() && may_be_same_process(inventories_.back(), inventory)) {
+        if (!inventories_.empty() && !before_.cores.empty() &&
+            may_be_same_process(inventories_.back(), inventory)) {
             inventory = take_inventory(question.work(), &before_);
             inventory.compared = true;
             const std::uint64_t earlier = before_.cores.back().size();

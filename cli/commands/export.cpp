@@ -4,6 +4,7 @@
 
 #include "cli/address_lookup.h"
 #include "cli/command_options.h"
+#include "cli/exported_inventory.h"
 #include "cli/output_file.h"
 #include "cli/question.h"
 #include "cli/render/export.h"
@@ -108,6 +109,7 @@ void write_rows(Session& session, Work& work, ExportSummary& summary, Sink sink)
 void write_database(Session& session, Work& work, ExportSummary& summary, const OutputFile& file) {
     Database database(file.temporary_path(), file.name());
     write_rows(session, work, summary, DatabaseExport(database, session.redactor()));
+    if (!session.redactor().active()) write_inventory(database, take_inventory(work));
     database.commit();
 }
 
@@ -175,6 +177,10 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
                      OutputFile::Rules{options.overwrite, format == ExportFormat::db, session.choice().path});
 
     Question question(session, {Need::retained});
+    if (format == ExportFormat::db) {
+        question.also(Need::memory);
+        question.also(Need::native);
+    }
     const HeapReader& heap = question.filled();
     note_uncertain_sizes(types(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
     session.note_references(heap);

@@ -45,6 +45,11 @@ void Statement::bind(int place, std::string_view text) {
                         SQLITE_UTF8);
 }
 
+void Statement::bind_blob(int place, std::string_view bytes) {
+    sqlite3_bind_blob64(statement_.get(), place, bytes.empty() ? "" : bytes.data(), bytes.size(),
+                        SQLITE_STATIC);
+}
+
 void Statement::run() {
     const int result = sqlite3_step(statement_.get());
     if (result != SQLITE_DONE) database_->check(result);

@@ -23,6 +23,8 @@ public:
     void bind(int place, std::int64_t value);
     /// `text` must live until `run`.
     void bind(int place, std::string_view text);
+    /// The same as bytes.
+    void bind_blob(int place, std::string_view bytes);
     void run();
 
 private:

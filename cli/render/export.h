@@ -22,6 +22,9 @@ namespace heapsift {
 /// `envelope` is the result of `envelope_json`.
 Json export_meta(const Json& envelope, const ExportReader& rows, bool redacted);
 
+/// "heap" in ASCII, in the file's header: file(1) and heapsift tell an export from other databases by it.
+inline constexpr std::uint32_t export_application_id = 1751474544;
+
 /// The tables of the contract in an empty database; a sink for `for_each_row`. Text is escaped for the
 /// terminal, as in CSV. Addresses are SQLite's signed integers: add 2^64 to a negative one.
 class DatabaseExport {

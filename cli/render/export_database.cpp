@@ -8,7 +8,7 @@
 namespace heapsift {
 namespace {
 
-// application_id is "heap" in ASCII: file(1) and heapsift tell an export from other databases by it.
+// application_id: export_application_id.
 // user_version is the version of these tables.
 constexpr const char* schema = R"(
 PRAGMA application_id = 1751474544;
@@ -33,6 +33,8 @@ void bind_address(Statement& statement, int place, const std::optional<Address>&
 }
 
 }  // namespace
+
+static_assert(export_application_id == 1751474544, "the schema has the same");
 
 DatabaseExport::DatabaseExport(Database& database, Redactor& redactor) : redactor_(redactor) {
     database.execute(schema);

@@ -1,10 +1,16 @@
 // What grew, as text and in the keys of the contract; and limits of growth.
 
 #include "cli/render/diff.h"
+#include "cli/database/database.h"
+#include "cli/exported_inventory.h"
 #include "cli/growth_limits.h"
 #include "tests/catch.h"
 #include "tests/cli/shown.h"
 
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <string>
 
 using namespace heapsift;
@@ -168,4 +174,58 @@ TEST_CASE("growth limits: read, compared, and refused", "[cli]") {
     CHECK(exceeded[1].find("from 0 B to 5 B") != std::string::npos);
     CHECK(exceeded[2] == "count(app.Session)>7: from 1 to 9");
     CHECK_THROWS_AS(exceeded_limits(result, std::nullopt, {rule}, {{5, std::nullopt}}), Error);
+}
+
+namespace {
+
+/// An empty file, gone at the end.
+struct TemporaryFile {
+    std::string path = "/tmp/heapsift-diff-XXXXXX";
+    TemporaryFile() { ::close(::mkstemp(path.data())); }
+    ~TemporaryFile() { ::unlink(path.c_str()); }
+};
+
+void run_sql(const std::string& path, const char* sql) {
+    sqlite3* database = nullptr;
+    sqlite3_open(path.c_str(), &database);
+    sqlite3_exec(database, sql, nullptr, nullptr, nullptr);
+    sqlite3_close(database);
+}
+
+}  // namespace
+
+TEST_CASE("exported inventory: read back as it was, and refused where it is damaged", "[cli]") {
+    Inventory written;
+    written.file = "core.1";
+    written.pid = 7;
+    written.runtime = Address(0x5000);
+    written.objects = 12;
+    written.held.resize(2);
+    written.held[1].type = "app.Session";
+    written.held[1].above = {{0, 3}};
+    written.types.push_back({"app.Session", {3, 4, 5, 6, 7}, 8, 0});
+    const TemporaryFile file;
+    {
+        Database database(file.path, "heap.db");
+        database.execute("PRAGMA application_id = 1751474544");
+        write_inventory(database, written);
+        database.commit();
+    }
+    CHECK(is_export(file.path));
+    CHECK_FALSE(is_export("/dev/null"));
+    const Inventory read = read_inventory(file.path);
+    CHECK(read.file == "core.1");
+    CHECK(read.pid == 7);
+    CHECK(read.runtime == Address(0x5000));
+    CHECK(read.objects == 12);
+    REQUIRE(read.held.size() == 2);
+    CHECK(read.held[1].above.front().count == 3);
+    CHECK(read.types.front().retained == 8);
+
+    for (const char* sql :
+         {"UPDATE inventory SET part = substr(part, 1, 40)", "UPDATE inventory SET part = x'00'",
+          "UPDATE inventory SET form = 'another'", "DELETE FROM inventory", "DROP TABLE inventory"}) {
+        run_sql(file.path, sql);
+        CHECK_THROWS_AS(read_inventory(file.path), Error);
+    }
 }

@@ -128,6 +128,9 @@ def manner_faults(asked, pair, case):
     three = asked.data("diff", pair[0], pair[1], pair[1])
     if three["types"] and "counts" not in three["types"][0]:
         yield "three cores have no counts by core"
+    export = pair[0] + ".db"
+    if asked.run("export", "-o", export, pair[0]).returncode != 0 or asked.data("diff", export, pair[1]) != asked.data("diff", *pair):
+        yield "an export in place of its core gives another answer"
     grows = case == "sessions"
     for arguments in (["--max-growth", "5%"], ["--max-growth", "100K"], ["--fail-on", "retained(__main__.REGISTRY)>10%"],
                       ["--fail-on", "count(__main__.Session)>8"], ["--fail-on", "memory(__main__.Session)>1K"]):
