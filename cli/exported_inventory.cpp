@@ -1,5 +1,6 @@
 #include "cli/exported_inventory.h"
 
+#include "cli/address_lookup.h"
 #include "cli/database/database.h"
 #include "cli/database/database_reader.h"
 #include "cli/render/export.h"
@@ -19,6 +20,15 @@ namespace {
 std::string inventory_form() { return "heapsift.inventory/1 " + version(); }
 
 }  // namespace
+
+std::string script_of(const HeapReader& heap) {
+    constexpr std::size_t longest_path = 4096;
+    try {
+        return heap.value(find_object(heap, parse_address("__main__.__file__")).object, longest_path).text;
+    } catch (const Error&) {
+        return {};
+    }
+}
 
 bool is_export(const std::string& path) { return is_database_of(path, export_application_id); }
 

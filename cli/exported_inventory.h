@@ -11,6 +11,9 @@ namespace heapsift {
 
 class Database;
 
+/// __main__.__file__, as Python would write it: which program it is. Empty without one.
+std::string script_of(const HeapReader& heap);
+
 /// Whether the file is an export of heapsift's, of whatever version.
 bool is_export(const std::string& path);
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heapsift {
 namespace {
 
@@ -61,6 +63,9 @@ GrowthRule parse_growth_rule(const std::string& typed) {
     if (rule.argument.empty() || number == std::string::npos ||
         typed.find_first_not_of(' ', close + 1) != over)
         throw_bad_limit(option, typed, rule_forms);
+    if (rule.of != GrowthRule::Of::retained && rule.argument.find_first_of("*?") != std::string::npos)
+        throw wrong_usage("bad-option", fmt::format("{} {}: one type is meant, without *", option, shell_quoted(typed)),
+                          rule_forms);
     rule.limit = parse_growth_limit(option, typed.substr(number));
     return rule;
 }
@@ -77,6 +82,19 @@ std::optional<std::uint64_t> retained_for_rule(Question& question, const GrowthR
     }
 }
 
+std::vector<std::string> rules_without_type(const std::vector<Inventory>& cores, const std::vector<GrowthRule>& rules) {
+    std::vector<std::string> without;
+    for (const GrowthRule& rule : rules) {
+        if (rule.of == GrowthRule::Of::retained) continue;
+        const bool known = std::any_of(cores.begin(), cores.end(), [&](const Inventory& core) {
+            return std::any_of(core.types.begin(), core.types.end(),
+                               [&](const NamedAmounts& type) { return type.name == rule.argument; });
+        });
+        if (!known) without.push_back(rule.typed);
+    }
+    return without;
+}
+
 std::vector<std::string> exceeded_limits(
     const GrowthResult& growth, const std::optional<GrowthLimit>& growth_of_all,
     const std::vector<GrowthRule>& rules,
@@ -89,13 +107,13 @@ std::vector<std::string> exceeded_limits(
         const GrowthRule& rule = rules[i];
         std::uint64_t first = 0, last = 0;
         if (rule.of == GrowthRule::Of::retained) {
-            if (!retained[i].back())
+            if (!retained[i].front() && !retained[i].back())
                 throw wrong_usage(
                     "no-such-object",
-                    fmt::format("--fail-on {}: the newest core has no such object", shell_quoted(rule.typed)),
+                    fmt::format("--fail-on {}: no core has such an object", shell_quoted(rule.typed)),
                     "show takes the same expressions");
             first = retained[i].front().value_or(0);
-            last = *retained[i].back();
+            last = retained[i].back().value_or(0);  // it may be gone
         } else {
             for (const GrownName& type : growth.types) {
                 if (type.name != rule.argument) continue;

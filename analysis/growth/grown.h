@@ -66,7 +66,8 @@ struct GrownPlace {
         std::int64_t count = 0, bytes = 0;  // growth
         std::uint64_t each = 0;             // for each unit; 0: no multiple
         bool container = false;
-        bool akin = false;  // a class of the package that the units are of
+        bool akin = false;    // a class of the package that the units are of
+        bool beside = false;  // held as the units are, and not by them
     };
     std::vector<Part> parts;
     std::uint64_t units = 0;                 // growth of the first part; 0: no more objects, but larger ones
@@ -90,8 +91,9 @@ struct GrowthResult {
         bool compared = false;
     };
     std::vector<Core> cores;
-    bool same_process = false;  // likely: the pid, and where the interpreter lies
-    bool same_program = true;   // the command, and the interpreter's version
+    bool same_process = false;  // likely: the pid, and where its modules lie
+    bool same_program = true;   // the script, else the command
+    bool cut = false;           // bytes of a core are missing: then no process is told to be the same
 
     bool traced = true;  // tracemalloc was on in all cores
 

@@ -12,6 +12,8 @@ namespace {
 // What a process that does the same as before gains and loses between two cores: some caches, some arguments.
 constexpr std::int64_t least_growth = 64 << 10;
 constexpr std::int64_t times_more_free = 8;
+constexpr std::int64_t least_free = 1 << 20;
+constexpr std::int64_t bytes_of_a_trace = 128;
 constexpr std::uint64_t parts_of_in_use = 200;  // and so much of what is in use
 
 template <class Row>
@@ -99,8 +101,29 @@ GrowthResult::Core head_of(const Inventory& core) {
 /// What a cut core does not say is no difference.
 bool may_equal(const std::string& a, const std::string& b) { return a == b || a.empty() || b.empty(); }
 
+/// gdb and the kernel write down more or less of a command line.
+bool may_begin_alike(const std::string& a, const std::string& b) {
+    const std::size_t common = std::min(a.size(), b.size());
+    return a.compare(0, common, b, 0, common) == 0;
+}
+
 bool runs_same_program(const Inventory& a, const Inventory& b) {
-    return may_equal(a.command, b.command) && may_equal(a.arguments, b.arguments) && a.python == b.python;
+    if (!a.script.empty() && !b.script.empty()) return a.script == b.script;
+    return may_equal(a.command, b.command) && may_begin_alike(a.arguments, b.arguments);
+}
+
+/// Whether all that both have loaded lies at the same addresses.
+bool has_modules_in_same_places(const Inventory& a, const Inventory& b) {
+    std::map<std::string, Address> places;
+    for (const Inventory::PlacedModule& module : a.modules) places.emplace(module.path, module.start);
+    std::size_t common = 0;
+    for (const Inventory::PlacedModule& module : b.modules) {
+        const auto at = places.find(module.path);
+        if (at == places.end()) continue;
+        if (at->second != module.start) return false;
+        ++common;
+    }
+    return common > 1;  // the program itself may always lie at the same place
 }
 
 /// What C code's memory grew by that no object owns.
@@ -110,6 +133,10 @@ std::int64_t native_without_owner(const GrowthResult& result) {
         if (row.is_c_code) grown += row.growth();
     for (const GrownRow& row : result.held)
         owned += AmountsByCore::difference(row.amounts.at.front().native, row.amounts.at.back().native);
+    // What tracemalloc itself takes: a record, a row of its table, their headers.
+    std::int64_t traced = 0;
+    for (const GrownName& line : result.lines) traced += line.amounts.count_growth();
+    grown -= std::max<std::int64_t>(0, traced) * bytes_of_a_trace;
     return std::max<std::int64_t>(0, grown - std::max<std::int64_t>(0, owned));
 }
 
@@ -117,15 +144,18 @@ void choose_cause(GrowthResult& result) {
     const std::int64_t least =
         std::max(least_growth, static_cast<std::int64_t>(result.cores.back().in_use / parts_of_in_use));
     const std::int64_t place = result.places.empty() ? 0 : result.places.front().believed;
-    const std::int64_t native =
-        result.natives.empty() ? 0 : std::min(result.natives.front().growth(), native_without_owner(result));
+    // Where bytes are missing, what owns a block may be among them.
+    const std::int64_t native = result.natives.empty() || result.cut
+                                    ? 0
+                                    : std::min(result.natives.front().growth(), native_without_owner(result));
     std::int64_t memory = 0;
     if (!result.memories.empty()) {
         const GrownMemory& row = result.memories.front();
         // What objects and blocks take is told by what holds them.
         // What is free may be used again: it is the answer only where little else grew.
-        if (row.is_free && row.growth() >= times_more_free * std::max(place, native)) memory = row.growth();
-        if (row.is_c_code) memory = native_without_owner(result);
+        if (row.is_free && row.growth() >= std::max(least_free, times_more_free * std::max(place, native)))
+            memory = row.growth();
+        if (row.is_c_code && !result.cut) memory = native_without_owner(result);
     }
     if (std::max({place, native, memory}) < least) return;
     using Cause = GrowthResult::Cause;
@@ -138,13 +168,16 @@ void choose_cause(GrowthResult& result) {
 }  // namespace
 
 bool may_be_same_process(const Inventory& before, const Inventory& after) {
-    return before.pid == after.pid && before.runtime == after.runtime && !after.runtime.is_null() &&
-           runs_same_program(before, after);
+    return !before.cut && !after.cut && before.pid == after.pid && before.python == after.python &&
+           runs_same_program(before, after) && has_modules_in_same_places(before, after);
 }
 
 GrowthResult growth(const std::vector<Inventory>& cores) {
     GrowthResult result;
-    for (const Inventory& core : cores) result.cores.push_back(head_of(core));
+    for (const Inventory& core : cores) {
+        result.cores.push_back(head_of(core));
+        result.cut = result.cut || core.cut;
+    }
     result.same_process = true;
     for (std::size_t i = 1; i < cores.size(); ++i) {
         result.same_process = result.same_process && may_be_same_process(cores[i - 1], cores[i]);
@@ -160,6 +193,10 @@ GrowthResult growth(const std::vector<Inventory>& cores) {
     PlacesFound found = grown_places(cores, result.types);
     result.held = std::move(found.held);
     result.places = std::move(found.places);
+    // What takes the place of what was freed is more than what is in use grew by.
+    std::int64_t placed = native_without_owner(result);
+    for (const GrownPlace& place : result.places) placed += place.believed;
+    result.whole = std::max(result.whole, placed);
     choose_cause(result);
     return result;
 }

@@ -401,7 +401,9 @@ Inventory take_inventory(Work& work, const EarlierObjects* before) {
     made.pid = process.pid;
     made.command = process.name;
     made.arguments = process.arguments;
-    made.runtime = python.runtime;
+    made.cut = work.heap().core().extent().cut();
+    for (const Module& module : work.heap().core().modules())
+        made.modules.push_back({module.path, module.start});
     return made;
 }
 

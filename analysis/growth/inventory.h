@@ -105,8 +105,14 @@ struct NativeAmounts {
 struct Inventory {
     // which process; what is not in an answer that is kept is filled in anew
     std::string file, python, command, arguments;
+    std::string script;  // __main__.__file__, as a literal; empty: not known
     std::int32_t pid = 0;
-    Address runtime;  // of _PyRuntime: the same in one process, seldom in two
+    bool cut = false;  // bytes of the core are missing
+    struct PlacedModule {
+        std::string path;
+        Address start;
+    };
+    std::vector<PlacedModule> modules;  // where they lie: the same in one process, hardly in two
 
     std::uint64_t objects = 0, in_use = 0;
     std::vector<HeldRow> held;
@@ -137,9 +143,14 @@ struct Inventory {
     /// To be kept apart from its core, with all that says which process it is.
     template <class Self, class Part>
     static void whole_fields(Self& self, Part& part) {
-        for (auto* text : {&self.file, &self.python, &self.command, &self.arguments}) part.text(*text);
+        for (auto* text : {&self.file, &self.python, &self.command, &self.arguments, &self.script})
+            part.text(*text);
         part.number(self.pid);
-        part.number(self.runtime);
+        part.number(self.cut);
+        part.list(self.modules, [](auto& module, Part& p) {
+            p.text(module.path);
+            p.number(module.start);
+        });
         amounts_fields(self, part);
     }
 

@@ -229,15 +229,28 @@ private:
         return units;
     }
 
+    /// Whether row `i` is one of the units, or hangs below them: by its owners, or in plain containers that they are.
+    bool is_below(std::uint32_t i, const std::vector<std::uint32_t>& units) const {
+        const auto is_unit = [&](std::uint32_t row) {
+            return std::find(units.begin(), units.end(), row) != units.end();
+        };
+        if (is_unit(i) || is_unit(rows_[i].top)) return true;
+        const MatchedRow& unit = rows_[units.front()];
+        if (unit.top != units.front()) return rows_[i].top == unit.top;  // a list of equals
+        return unit.grown.row.container && rows_[i].grown.row.steps > unit.grown.row.steps;
+    }
+
     void add_parts(const std::vector<std::uint32_t>& members, GrownPlace& place) const {
         const std::vector<std::uint32_t> units_at = unit_rows(members);
-        std::map<std::string, GrownPlace::Part> by_type;
+        std::map<std::string, GrownPlace::Part> by_type, beside_by_type;
         std::uint32_t largest = members.front();
         for (const std::uint32_t i : members) {
             const GrownRow& row = rows_[i].grown;
             if (row.believed > rows_[largest].grown.believed) largest = i;
-            GrownPlace::Part& part = by_type[row.row.type];
+            const bool beside = !units_at.empty() && !is_below(i, units_at);
+            GrownPlace::Part& part = (beside ? beside_by_type : by_type)[row.row.type];
             part.type = row.row.type;
+            part.beside = beside;
             part.container = row.row.container;
             part.akin = row.row.python_class;
             part.count += rows_[i].count();
@@ -267,14 +280,18 @@ private:
             by_type.erase(shown.type);
         }
         std::vector<GrownPlace::Part> others;
-        for (auto& [type, part] : by_type) {
-            if (part.count <= 0 && part.bytes <= 0) continue;
-            part.akin = part.akin && package_of(part.type) == package_of(shown.type);
-            const auto units = static_cast<std::int64_t>(place.units);
-            if (units > 0 && part.count > 0 && part.count % units == 0)
-                part.each = static_cast<std::uint64_t>(part.count / units);
-            others.push_back(std::move(part));
-        }
+        const auto take = [&](std::map<std::string, GrownPlace::Part>& parts) {
+            for (auto& [type, part] : parts) {
+                if (part.count <= 0 && part.bytes <= 0) continue;
+                part.akin = part.akin && package_of(part.type) == package_of(shown.type);
+                const auto units = static_cast<std::int64_t>(place.units);
+                if (!part.beside && units > 0 && part.count > 0 && part.count % units == 0)
+                    part.each = static_cast<std::uint64_t>(part.count / units);
+                others.push_back(std::move(part));
+            }
+        };
+        take(by_type);
+        take(beside_by_type);
         std::stable_sort(
             others.begin(), others.end(),
             [](const GrownPlace::Part& a, const GrownPlace::Part& b) { return a.bytes > b.bytes; });

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace heapsift {
@@ -78,6 +79,7 @@ public:
             Question question(one, {Need::retained, Need::memory, Need::native});
             question.filled();
             Inventory inventory = take_inventory(question.work());
+            inventory.script = script_of(question.heap());
             if (objects_) compare_objects(question, inventory);
             for (std::size_t i = 0; i < rules_.size(); ++i)
                 retained_[i].push_back(rules_[i].of == GrowthRule::Of::retained
@@ -91,7 +93,7 @@ public:
         session_.include(one, path);
     }
 
-    const std::vector<Inventory>& inventories() const { return inventories_; }
+    std::vector<Inventory>& inventories() { return inventories_; }
     const std::vector<GrowthRule>& rules() const { return rules_; }
     const std::vector<std::vector<std::optional<std::uint64_t>>>& retained() const { return retained_; }
 
@@ -100,7 +102,9 @@ private:
     void compare_objects(Question& question, Inventory& inventory) {
         if (!inventories_.empty() && !before_.cores.empty() &&
             may_be_same_process(inventories_.back(), inventory)) {
+            const std::string script = inventory.script;
             inventory = take_inventory(question.work(), &before_);
+            inventory.script = script;
             inventory.compared = true;
             const std::uint64_t earlier = before_.cores.back().size();
             inventory.gone = earlier - std::min(earlier, inventory.kept);
@@ -117,6 +121,32 @@ private:
     std::vector<Inventory> inventories_;
     EarlierObjects before_;
 };
+
+/// Cores in several folders often have one name.
+void tell_files_apart(std::vector<Inventory>& cores, const std::vector<std::string>& paths) {
+    std::set<std::string> names;
+    for (const Inventory& core : cores) names.insert(core.file);
+    if (names.size() == cores.size()) return;
+    for (std::size_t i = 0; i < cores.size(); ++i) cores[i].file = paths[i];
+}
+
+void note_odd_questions(Session& session, CoreByCore& cores, const GrowthResult& result, bool objects) {
+    const std::vector<std::string>& paths = session.words().paths;
+    for (std::size_t i = 1; i < paths.size(); ++i)
+        if (std::error_code error; std::filesystem::equivalent(paths[i - 1], paths[i], error))
+            session.diagnostics().add("the-same-core", "the same core was given twice");
+    for (const std::string& rule : rules_without_type(cores.inventories(), cores.rules()))
+        session.diagnostics().add("limit-of-nothing", "--fail-on " + escape_for_terminal(rule) +
+                                                          ": no core has an object of that type");
+    if (objects && !result.cores.back().compared)
+        session.diagnostics().add("objects-not-compared",
+                                  "--objects: the cores are not known to be of one process, so no object is "
+                                  "told to be new");
+    if (!result.same_program)
+        session.diagnostics().add(
+            "not-the-same-program",
+            "the cores are not of the same program: names that are equal may mean others");
+}
 
 std::string words_of(Session& session) {
     std::string words = "diff";
@@ -139,12 +169,10 @@ ExitCode run_diff(Session& session, const DiffOptions& options) {
     for (const std::string& rule : options.fail_on) rules.push_back(parse_growth_rule(rule));
     CoreByCore cores(session, options.objects, std::move(rules));
     for (const std::string& path : paths) cores.ask(path);
+    tell_files_apart(cores.inventories(), paths);
     GrowthResult result = growth(cores.inventories());
     const std::vector<std::string> exceeded = exceeded_limits(result, limit, cores.rules(), cores.retained());
-    if (!result.same_program)
-        session.diagnostics().add(
-            "not-the-same-program",
-            "the cores are not of the same program: names that are equal may mean others");
+    note_odd_questions(session, cores, result, options.objects);
     Document document = render_diff(std::move(result), {.table = options.table,
                                                         .rows = session.options().rows(),
                                                         .newest = paths.back(),

@@ -48,12 +48,17 @@ Text units_words(const GrownPlace& place) {
     const GrownPlace::Part& unit = place.parts.front();
     if (place.units == 0) return says("no more objects, but larger ones: {}", TypeName{unit.type});
     Text words = says("{} more {}", Count{place.units}, TypeName{unit.type});
-    std::vector<Text> between;
+    std::vector<Text> between, beside;
     std::vector<std::pair<std::uint64_t, Text>> multiples;
     for (std::size_t i = 1; i < place.parts.size(); ++i) {
         const GrownPlace::Part& part = place.parts[i];
         const bool large = part.bytes * parts_worth_naming >= place.growth;
         if (part.count <= 0 || (!part.akin && (part.container || !large))) continue;
+        if (part.beside) {
+            beside.push_back(
+                says("{} {}", Count{static_cast<std::uint64_t>(part.count)}, TypeName{part.type}));
+            continue;
+        }
         if (part.each > 0)
             multiples.emplace_back(part.each, says("{} {}", Count{part.each}, TypeName{part.type}));
         else if (part.bytes * 5 >= place.growth)
@@ -73,10 +78,12 @@ Text units_words(const GrownPlace& place) {
         texts.pop_back();
         return joined(std::move(texts), ", ") + " and " + std::move(last);
     };
+    if (beside.size() > most_named_parts) beside.resize(most_named_parts);
     if (!each.empty())
         words += says(place.units == 1 ? ", with {}" : ", each with {}", listed(std::move(each)));
     else if (!between.empty())
         words += says(", and with them {}", listed(std::move(between)));
+    if (!beside.empty()) words += says("; beside them {}", listed(std::move(beside)));
     return words;
 }
 
@@ -107,8 +114,11 @@ Text growth_headline(const GrowthResult& result) {
                 what = "What only a leaked reference, or C code that was not found, holds";
             if (place.kind == HeldRow::Kind::object && !place.expression.empty())
                 what += says(" ({})", place.expression);
-            return says("{} grew by {}, {}: {}.", std::move(what), ByteCount{positive(place.growth)},
-                        share_of_growth(result, place.growth), units_words(place));
+            if (result.cut) what = says("As far as a cut core tells, {}", std::move(what));
+            return says("{} grew{} by {}, {}: {}.", std::move(what),
+                        result.cores.size() > 2 && place.steady ? " from each core to the next," : "",
+                        ByteCount{positive(place.growth)}, share_of_growth(result, place.growth),
+                        units_words(place));
         }
         case GrowthResult::Cause::native: {
             const GrownNative& row = result.natives.front();
@@ -116,9 +126,10 @@ Text growth_headline(const GrowthResult& result) {
                              Count{positive(row.count_growth())}, native_words(row),
                              ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()));
             if (row.now.leaked * 2 > row.now.count)
-                text += says("; {} leaked: nothing leads to them",
-                             row.now.leaked == row.now.count ? Text("all of them")
-                                                             : says("{} of them", Count{row.now.leaked}));
+                text += row.now.leaked == row.now.count
+                            ? Text("; all of them leaked: nothing leads to them")
+                            : says("; of all {} there are now, {} leaked: nothing leads to them",
+                                   Count{row.now.count}, Count{row.now.leaked});
             else if (!row.now.held_by.empty())
                 text += says("; found from {}", row.now.held_by);
             return text + ".";
@@ -134,9 +145,10 @@ Text growth_headline(const GrowthResult& result) {
         case GrowthResult::Cause::nothing:
             break;
     }
-    Text text = says("Nothing grew: {} in use before, {} after", ByteCount{result.cores.front().in_use},
-                     ByteCount{result.cores.back().in_use});
-    if (!result.places.empty() && result.places.front().growth > 0)
+    const bool some = !result.places.empty() && result.places.front().growth > 0;
+    Text text = says("Nothing grew{}: {} in use before, {} after", some ? " by much" : "",
+                     ByteCount{result.cores.front().in_use}, ByteCount{result.cores.back().in_use});
+    if (some)
         text += says("; the most, {}, is in {}", ByteCount{positive(result.places.front().growth)},
                      place_words(result.places.front()));
     return text + ".";
@@ -149,11 +161,14 @@ void say_cores(const GrowthResult& result, Document& document) {
     for (const GrowthResult::Core& core : result.cores) files.emplace_back(FilePath{core.file});
     Text text = joined(std::move(files), " → ");
     if (result.same_process) {
-        text += says(": process {} of {}, at {} times, as far as cores tell",
-                     Count{static_cast<std::uint64_t>(last.pid)}, last.python,
-                     result.cores.size() == 2 ? "two" : std::to_string(result.cores.size()));
+        text += says(": process {} of {}, at {} times, as far as cores tell", std::to_string(last.pid),
+                     last.python, result.cores.size() == 2 ? "two" : std::to_string(result.cores.size()));
     } else if (result.same_program) {
-        text += says(": two processes of one program, {}", last.python);
+        text += result.cut
+                    ? Text(": cores of one program; a core is cut: whether of one process cannot be told")
+                    : Text(": processes of one program");
+        text += first.python == last.python ? says(", {}", last.python)
+                                            : says(", {} and {}", first.python, last.python);
     } else {
         text += says(": not the same program: {} and {}", ProcessCall{first.command, first.command},
                      ProcessCall{last.command, last.command});
@@ -342,7 +357,7 @@ void say_memory(const Kept& result, Document& document) {
     TableBlock table;
     table.columns = {right("growth", true)};
     for (const GrowthResult::Core& core : result->cores) table.columns.push_back(right(FilePath{core.file}));
-    table.columns.push_back(left("memory in use"));
+    table.columns.push_back(left("memory in use", TextColumn::Fit::end));
     std::vector<TableRow> rows;
     for (const GrownMemory& row : result->memories) {
         if (std::all_of(row.bytes.begin(), row.bytes.end(), [](std::uint64_t bytes) { return bytes == 0; }))

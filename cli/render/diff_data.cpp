@@ -92,7 +92,8 @@ Datum grown_place(const GrowthResult& all, const GrownPlace& place) {
         return entries({{"type", part.type},
                         {"count_delta", part.count},
                         {"bytes_delta", part.bytes},
-                        {"each", part.each == 0 ? Datum() : Datum(part.each)}});
+                        {"each", part.each == 0 ? Datum() : Datum(part.each)},
+                        {"beside", part.beside}});
     });
     if (all.cores.back().compared) {
         data["appeared"] = place.appeared;

@@ -49,7 +49,7 @@ Inventory registry(std::uint64_t sessions, std::uint64_t in_use) {
     core.command = core.arguments = "python3 app.py";
     core.python = "CPython 3.11.2";
     core.pid = 7;
-    core.runtime = Address(0x5000);
+    core.modules = {{"python3", Address(0x1000)}, {"libc.so.6", Address(0x5000)}};
     core.in_use = in_use;
     core.held = {row("list", "app", "REGISTRY", "REGISTRY", 1, 100 + 8 * sessions),
                  row("app.Session", "app", "REGISTRY[*]", "REGISTRY", sessions, 50'000 * sessions),

@@ -82,6 +82,11 @@ class Asked:
         return json.loads(done.stdout)["data"]
 
 
+def without_names(data):
+    """Files are called otherwise."""
+    return {**data, "cores": [{**core, "file": ""} for core in data["cores"]]}
+
+
 def growth_faults(data, case, truth):
     counts = {row["name"]: row["count_delta"] for row in data["types"]}
     for name, count in truth["counts"].items():
@@ -129,7 +134,8 @@ def manner_faults(asked, pair, case):
     if three["types"] and "counts" not in three["types"][0]:
         yield "three cores have no counts by core"
     export = pair[0] + ".db"
-    if asked.run("export", "-o", export, pair[0]).returncode != 0 or asked.data("diff", export, pair[1]) != asked.data("diff", *pair):
+    if asked.run("export", "-o", export, pair[0]).returncode != 0 or without_names(asked.data("diff", export, pair[1])) != without_names(
+            asked.data("diff", *pair)):
         yield "an export in place of its core gives another answer"
     grows = case == "sessions"
     for arguments in (["--max-growth", "5%"], ["--max-growth", "100K"], ["--fail-on", "retained(__main__.REGISTRY)>10%"],
