@@ -107,6 +107,19 @@ TEST_CASE("render diff: nothing, C code's blocks, free memory", "[cli][render]")
     result.memories.front().is_free = false;
     CHECK(text_of(result).find("Python objects grew by 2.0 MiB") != std::string::npos);
     result.cause = GrowthResult::Cause::place;
+    result.places.front().kind = HeldRow::Kind::unseen;
+    CHECK(text_of(result).find("What only a leaked reference, or C code that was not found, holds grew by") !=
+          std::string::npos);
+    CHECK(text_of(result).find("next: heapsift refcounts core.2") != std::string::npos);
+    result.places.front().kind = HeldRow::Kind::object;
+    result.places.front().parts[1].beside = true;
+    CHECK(text_of(result).find("app.REGISTRY (app.REGISTRY[*]) grew by 2.0 MiB, 100 % of what grew: 8 more "
+                               "app.Session, each with 1 app.Graph; beside them 72,000 app.Tensor.") !=
+          std::string::npos);
+    result.cut = true;
+    result.same_process = false;
+    CHECK(text_of(result).find("As far as a cut core tells, app.REGISTRY") != std::string::npos);
+    CHECK(text_of(result).find("whether of one process cannot be told") != std::string::npos);
     result.places.front().kind = HeldRow::Kind::garbage;
     CHECK(text_of(result).find("Garbage that was not freed yet grew by") != std::string::npos);
 }

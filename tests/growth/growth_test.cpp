@@ -89,6 +89,58 @@ TEST_CASE("growth: what is below a registry is one growth, with what each unit h
     CHECK(result.types.front().amounts.count_growth() == 8);
 }
 
+TEST_CASE("growth: what is held beside the units is not told to be theirs", "[growth]") {
+    const auto siblings = [](std::uint64_t count) {
+        Inventory core;
+        core.held = {row("bytearray", "app", "R[*]", "R", count, 1000 * count),
+                     row("app.Conn", "app", "R[*]", "R", count, 100 * count),
+                     row("int", "app.Conn", "fd", "fd", count, 32 * count, {{1, count}})};
+        sum_types(core);
+        return core;
+    };
+    const GrowthResult result = growth({siblings(10), siblings(1010)});
+    REQUIRE(result.places.size() == 1);
+    const GrownPlace& place = result.places.front();
+    CHECK(place.units == 1000);
+    CHECK(place.parts[0].type == "bytearray");
+    REQUIRE(place.parts.size() == 3);
+    for (std::size_t i = 1; i < 3; ++i) {
+        CHECK(place.parts[i].beside);
+        CHECK(place.parts[i].each == 0);
+    }
+}
+
+TEST_CASE("growth: a cut core, another place in memory, another script", "[growth]") {
+    Inventory before = registry(10, 2'000'000), after = registry(18, 2'500'000);
+    after.modules[1].start = Address(0x9000);
+    CHECK_FALSE(growth({before, after}).same_process);
+    after = registry(18, 2'500'000);
+    after.arguments = "python3";  // as gdb and the kernel write it
+    CHECK(growth({before, after}).same_process);
+    before.script = "'/srv/app.py'";
+    after.script = "'/srv/other.py'";
+    CHECK_FALSE(growth({before, after}).same_program);
+    after.script = before.script;
+    after.cut = true;
+    after.native = {{"", 3000, 2343, 7'029'000, 2000, "", Address()}};
+    after.memory.push_back({c_code_row, 7'100'000, false, true});
+    const GrowthResult result = growth({before, after});
+    CHECK(result.cut);
+    CHECK_FALSE(result.same_process);
+    CHECK(result.cause == GrowthResult::Cause::place);  // what owns the blocks may be missing
+}
+
+TEST_CASE("growth: tracemalloc's own tables are no growth of C code", "[growth]") {
+    Inventory before = registry(10, 2'000'000), after = registry(18, 9'000'000);
+    before.traced = after.traced = true;
+    before.lines.push_back({"app.py", {1000, 10, 10, 0, 0}, {}, 7});
+    after.lines.push_back({"app.py", {61'000, 10, 10, 0, 0}, {}, 7});
+    after.native = {{"", 48, 60'000, 6'000'000, 0, "", Address()}};
+    after.memory.push_back({c_code_row, 6'000'000, false, true});
+    CHECK(growth({before, after}).cause == GrowthResult::Cause::place);
+    CHECK(growth({before, after}).lines.front().amounts.count_growth() == 60'000);
+}
+
 TEST_CASE("growth: a number that is no multiple is not told of each", "[growth]") {
     Inventory after = registry(18, 2'500'000);
     after.held[3].now.count += 1;
