@@ -336,12 +336,14 @@ private:
     }
 
     std::uint64_t combined(const InWork& work) {
-        const std::uint64_t seed = mixed_content(work.items.size(), std::uint64_t{columns_.type_of(work.object)} + 1);
+        const std::uint64_t seed =
+            mixed_content(work.items.size(), std::uint64_t{columns_.type_of(work.object)} + 1);
         const bool in_order = kind(work.object) == ContentKind::tuple;
         std::uint64_t all = seed, sum = 0;
         for (const ObjectId item : work.items) {
-            const std::uint64_t of_item =
-                kind(item) == ContentKind::constant ? mixed_content(columns_.address_of(item).value, 0) : hash(item);
+            const std::uint64_t of_item = kind(item) == ContentKind::constant
+                                              ? mixed_content(columns_.address_of(item).value, 0)
+                                              : hash(item);
             if (in_order)
                 all = mixed_content(of_item, all);
             else

@@ -20,24 +20,6 @@ namespace {
 constexpr std::uint8_t deepest_label = 5;
 constexpr std::size_t most_steps_printed = 12;
 
-bool is_plain_container(KnownType type) {
-    switch (type) {
-        case KnownType::dict:
-        case KnownType::list:
-        case KnownType::tuple:
-        case KnownType::set:
-        case KnownType::frozen_set:
-        case KnownType::cell:
-        case KnownType::deque:
-        case KnownType::ordered_dict:
-        case KnownType::default_dict:
-        case KnownType::mapping_proxy:
-            return true;
-        default:
-            return false;
-    }
-}
-
 /// What most of a class's attributes are: there are thousands, the same ones in every class.
 bool is_of_method(const TypeInfo& type) {
     constexpr std::array<std::string_view, 9> names = {
@@ -59,6 +41,24 @@ PathWishes with_names(PathWishes wishes) {
 }
 
 }  // namespace
+
+bool is_plain_container(KnownType type) {
+    switch (type) {
+        case KnownType::dict:
+        case KnownType::list:
+        case KnownType::tuple:
+        case KnownType::set:
+        case KnownType::frozen_set:
+        case KnownType::cell:
+        case KnownType::deque:
+        case KnownType::ordered_dict:
+        case KnownType::default_dict:
+        case KnownType::mapping_proxy:
+            return true;
+        default:
+            return false;
+    }
+}
 
 HolderLabeler::HolderLabeler(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
     : graph_(graph),

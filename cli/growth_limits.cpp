@@ -64,7 +64,8 @@ GrowthRule parse_growth_rule(const std::string& typed) {
         typed.find_first_not_of(' ', close + 1) != over)
         throw_bad_limit(option, typed, rule_forms);
     if (rule.of != GrowthRule::Of::retained && rule.argument.find_first_of("*?") != std::string::npos)
-        throw wrong_usage("bad-option", fmt::format("{} {}: one type is meant, without *", option, shell_quoted(typed)),
+        throw wrong_usage("bad-option",
+                          fmt::format("{} {}: one type is meant, without *", option, shell_quoted(typed)),
                           rule_forms);
     rule.limit = parse_growth_limit(option, typed.substr(number));
     return rule;
@@ -82,7 +83,8 @@ std::optional<std::uint64_t> retained_for_rule(Question& question, const GrowthR
     }
 }
 
-std::vector<std::string> rules_without_type(const std::vector<Inventory>& cores, const std::vector<GrowthRule>& rules) {
+std::vector<std::string> rules_without_type(const std::vector<Inventory>& cores,
+                                            const std::vector<GrowthRule>& rules) {
     std::vector<std::string> without;
     for (const GrowthRule& rule : rules) {
         if (rule.of == GrowthRule::Of::retained) continue;

@@ -37,7 +37,8 @@ GrowthRule parse_growth_rule(const std::string& text);
 std::optional<std::uint64_t> retained_for_rule(Question& question, const GrowthRule& rule);
 
 /// The rules about types of which no core has an object: they say nothing.
-std::vector<std::string> rules_without_type(const std::vector<Inventory>& cores, const std::vector<GrowthRule>& rules);
+std::vector<std::string> rules_without_type(const std::vector<Inventory>& cores,
+                                            const std::vector<GrowthRule>& rules);
 
 /// What was exceeded, one sentence each. `retained`: by rule and core; `growth_of_all` is a limit of what is in use.
 std::vector<std::string> exceeded_limits(

@@ -24,24 +24,6 @@ constexpr std::size_t most_above = 8;
 constexpr std::size_t most_containers_in_containers = 16;
 constexpr std::size_t retained_types = 100;
 
-bool is_container(KnownType type) {
-    switch (type) {
-        case KnownType::dict:
-        case KnownType::list:
-        case KnownType::tuple:
-        case KnownType::set:
-        case KnownType::frozen_set:
-        case KnownType::cell:
-        case KnownType::deque:
-        case KnownType::ordered_dict:
-        case KnownType::default_dict:
-        case KnownType::mapping_proxy:
-            return true;
-        default:
-            return false;
-    }
-}
-
 HeldRow::Kind kind_of(RootKind root) {
     switch (root) {
         case RootKind::native:
@@ -135,7 +117,7 @@ private:
     bool in_garbage(ObjectId object) const { return labels_of_[row_of_[object]] == HolderLabeler::none; }
     bool holds_plainly(ObjectId object) const {
         const TypeId type = columns_.type_of(object);
-        return type != no_type && is_container(columns_.types[type].known);
+        return type != no_type && is_plain_container(columns_.types[type].known);
     }
 
     /// In a cycle nothing dominates the dict of an instance: it is the instance's all the same.
@@ -222,7 +204,7 @@ private:
         HeldRow& row = rows_[i];
         row.type = type_name(columns_.types, types_of_[i]);
         if (types_of_[i] != no_type) {
-            row.container = is_container(columns_.types[types_of_[i]].known);
+            row.container = is_plain_container(columns_.types[types_of_[i]].known);
             row.python_class = columns_.types[types_of_[i]].python_class;
         }
         row.example = columns_.address_of(examples_[i]);
