@@ -14,19 +14,19 @@ import csv
 import io
 import json
 import os
-import subprocess
 
 import cores
+import cycles
 import harness
 
 _FRAMES = (1, 10)
-_SECONDS = 600
 _LISTED = 10
 _DEEP = "100"
 
 
 def main():
     options = harness.parser(__doc__.splitlines()[0]).parse_args()
+    options.heapsift = os.path.abspath(options.heapsift)
     work, found, kinds, failures = harness.begin(options, "lines")
     print("%-18s %-7s %6s %9s %11s %7s %10s %6s" % ("interpreter", "core", "calls", "blocks", "bytes", "lines", "tracebacks", "wrong"), flush=True)
     for interpreter in found if kinds else ():
@@ -75,22 +75,12 @@ def take(interpreter, kind, folder, **environment):
         return core, json.load(file)
 
 
-class Asked:
-    """heapsift's answers about one core."""
+class Asked(cycles.Asked):
+    """heapsift's answers about one core, each found anew."""
 
     def __init__(self, options, interpreter, core, folder):
-        self._command = [os.path.abspath(options.heapsift)]
-        self._end = ["--core", core, "--no-index"] + (["--sysroot", interpreter.tree] if interpreter.tree else [])
-        self._environment = {**os.environ, "HEAPSIFT_STATE": "off", "XDG_CACHE_HOME": folder}
-
-    def text(self, *words):
-        done = subprocess.run(self._command + list(words) + self._end, capture_output=True, text=True, env=self._environment, timeout=_SECONDS)
-        if done.returncode:
-            raise cores.NoCore("heapsift %s: exit %d: %s" % (" ".join(words), done.returncode, (done.stderr.strip().splitlines() or ["it said nothing"])[-1]))
-        return done.stdout
-
-    def data(self, *words):
-        return json.loads(self.text(*words, "--json"))["data"]
+        super().__init__(options, interpreter, core, folder)
+        self._end.append("--no-index")
 
 
 def compare(asked, truth, frames):
