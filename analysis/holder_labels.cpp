@@ -60,6 +60,10 @@ bool is_plain_container(KnownType type) {
     }
 }
 
+bool names_thread(RootKind kind) {
+    return kind == RootKind::thread || kind == RootKind::thread_local_ || kind == RootKind::context;
+}
+
 HolderLabeler::HolderLabeler(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
     : graph_(graph),
       heap_(graph.heap()),
@@ -282,9 +286,7 @@ const HeapGraph::PlacedRoot* HolderLabeler::root(std::uint32_t label) const {
 
 bool HolderLabeler::names_thread(std::uint32_t label) const {
     const HeapGraph::PlacedRoot* begins = root(label);
-    if (!begins) return false;
-    const RootKind kind = begins->root.kind;
-    return kind == RootKind::thread || kind == RootKind::thread_local_ || kind == RootKind::context;
+    return begins && heapsift::names_thread(begins->root.kind);
 }
 
 HolderName HolderLabeler::function_name(const Label& label) const {

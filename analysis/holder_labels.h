@@ -18,6 +18,9 @@ namespace heapsift {
 /// A container of no class of its own: what is in it is said to be held by what holds it.
 bool is_plain_container(KnownType type);
 
+/// A root of a thread's own: it is called after the thread, which the program named.
+bool names_thread(RootKind kind);
+
 /// The holder, and the steps from it; indices and keys are those of all (ReferenceStep::any).
 struct HolderName {
     // A type, "app.Node", of an instance or as a class; a module, "app"; a running function, "func()"; the

@@ -83,8 +83,7 @@ public:
                std::any_of(result.rows.begin(), result.rows.end(), [&](const HolderRow& row) {
                    const RootKind kind =
                        cheapest_root(graph_, labels_.paths().path(row.example).front()).root.kind;
-                   return kind == RootKind::thread || kind == RootKind::thread_local_ ||
-                          kind == RootKind::context;
+                   return heapsift::names_thread(kind);
                });
     }
 

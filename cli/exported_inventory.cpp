@@ -19,8 +19,7 @@ namespace {
 /// Changes with the fields.
 std::string inventory_form() { return "heapsift.inventory/1 " + version(); }
 
-}  // namespace
-
+/// __main__.__file__, as Python would write it; empty without one.
 std::string script_of(const HeapReader& heap) {
     constexpr std::size_t longest_path = 4096;
     try {
@@ -28,6 +27,14 @@ std::string script_of(const HeapReader& heap) {
     } catch (const Error&) {
         return {};
     }
+}
+
+}  // namespace
+
+CoreIdentity whole_identity(const HeapReader& heap) {
+    CoreIdentity identity = core_identity(heap);
+    identity.script = script_of(heap);
+    return identity;
 }
 
 bool is_export(const std::string& path) { return is_database_of(path, export_application_id); }

@@ -11,8 +11,8 @@ namespace heapsift {
 
 class Database;
 
-/// __main__.__file__, as Python would write it: which program it is. Empty without one.
-std::string script_of(const HeapReader& heap);
+/// With the script, which is found as an expression.
+CoreIdentity whole_identity(const HeapReader& heap);
 
 /// Whether the file is an export of heapsift's, of whatever version.
 bool is_export(const std::string& path);

@@ -98,34 +98,6 @@ GrowthResult::Core head_of(const Inventory& core) {
     return head;
 }
 
-/// What a cut core does not say is no difference.
-bool may_equal(const std::string& a, const std::string& b) { return a == b || a.empty() || b.empty(); }
-
-/// gdb and the kernel write down more or less of a command line.
-bool may_begin_alike(const std::string& a, const std::string& b) {
-    const std::size_t common = std::min(a.size(), b.size());
-    return a.compare(0, common, b, 0, common) == 0;
-}
-
-bool runs_same_program(const Inventory& a, const Inventory& b) {
-    if (!a.script.empty() && !b.script.empty()) return a.script == b.script;
-    return may_equal(a.command, b.command) && may_begin_alike(a.arguments, b.arguments);
-}
-
-/// Whether all that both have loaded lies at the same addresses.
-bool has_modules_in_same_places(const Inventory& a, const Inventory& b) {
-    std::map<std::string, Address> places;
-    for (const Inventory::PlacedModule& module : a.modules) places.emplace(module.path, module.start);
-    std::size_t common = 0;
-    for (const Inventory::PlacedModule& module : b.modules) {
-        const auto at = places.find(module.path);
-        if (at == places.end()) continue;
-        if (at->second != module.start) return false;
-        ++common;
-    }
-    return common > 1;  // the program itself may always lie at the same place
-}
-
 /// What C code's memory grew by that no object owns.
 std::int64_t native_without_owner(const GrowthResult& result) {
     std::int64_t grown = 0, owned = 0;
@@ -167,11 +139,6 @@ void choose_cause(GrowthResult& result) {
 
 }  // namespace
 
-bool may_be_same_process(const Inventory& before, const Inventory& after) {
-    return !before.cut && !after.cut && before.pid == after.pid && before.python == after.python &&
-           runs_same_program(before, after) && has_modules_in_same_places(before, after);
-}
-
 GrowthResult growth(const std::vector<Inventory>& cores) {
     GrowthResult result;
     for (const Inventory& core : cores) {
@@ -181,7 +148,7 @@ GrowthResult growth(const std::vector<Inventory>& cores) {
     result.same_process = true;
     for (std::size_t i = 1; i < cores.size(); ++i) {
         result.same_process = result.same_process && may_be_same_process(cores[i - 1], cores[i]);
-        result.same_program = result.same_program && runs_same_program(cores[i - 1], cores[i]);
+        result.same_program = result.same_program && may_be_same_program(cores[i - 1], cores[i]);
     }
     result.types = named_growth(cores, &Inventory::types);
     result.arrays = named_growth(cores, &Inventory::arrays);

@@ -29,7 +29,4 @@ namespace heapsift {
 /// Of two cores or more, the oldest first. Cost: by the number of rows.
 GrowthResult growth(const std::vector<Inventory>& cores);
 
-/// Whether both are cores of one process, as far as cores tell.
-bool may_be_same_process(const Inventory& before, const Inventory& after);
-
 }  // namespace heapsift

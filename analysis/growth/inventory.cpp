@@ -6,7 +6,6 @@
 #include "analysis/memory.h"
 #include "analysis/native.h"
 #include "analysis/object_row.h"
-#include "analysis/overview_core.h"
 #include "analysis/retained_types.h"
 #include "analysis/types.h"
 
@@ -33,10 +32,6 @@ HeldRow::Kind kind_of(RootKind root) {
         default:
             return HeldRow::Kind::root;
     }
-}
-
-bool is_of_thread(RootKind root) {
-    return root == RootKind::thread || root == RootKind::thread_local_ || root == RootKind::context;
 }
 
 /// Rows by number while objects are counted: first by type and label, which may say the same; then by words.
@@ -215,7 +210,7 @@ private:
         const HolderName name = labels_.name(labels_of_[i]);
         const HeapGraph::PlacedRoot* root = labels_.root(labels_of_[i]);
         row.kind = root ? kind_of(root->root.kind) : HeldRow::Kind::object;
-        row.holder = root && is_of_thread(root->root.kind) ? thread_data_words(root->root) : name.owner;
+        row.holder = root && names_thread(root->root.kind) ? thread_data_words(root->root) : name.owner;
         row.attribute = name.attribute();
         row.joined = name.joined();
         row.nameless = name.nameless();
@@ -360,7 +355,7 @@ void add_lines(const HeapReader& heap, Inventory& into) {
 
 }  // namespace
 
-Inventory take_inventory(Work& work, const EarlierObjects* before) {
+Inventory take_inventory(Work& work, CoreIdentity identity, const EarlierObjects* before) {
     const auto find = [&] {
         Inventory made;
         HeldRows(work, before).find(made);
@@ -375,17 +370,7 @@ Inventory take_inventory(Work& work, const EarlierObjects* before) {
     };
     Inventory made =
         before ? find() : kept_answer(work.answers(), KeptQuestion("inventory"), work.graph(), find);
-    const PythonRuntime& python = work.heap().snapshot().python;
-    const ProcessInfo& process = work.heap().core().process();
-    const OverviewCore core = overview_core(work.heap().core(), python);
-    made.file = core.file_name;
-    made.python = core.python;
-    made.pid = process.pid;
-    made.command = process.name;
-    made.arguments = process.arguments;
-    made.cut = work.heap().core().extent().cut();
-    for (const Module& module : work.heap().core().modules())
-        made.modules.push_back({module.path, module.start});
+    static_cast<CoreIdentity&>(made) = std::move(identity);
     return made;
 }
 

@@ -15,6 +15,7 @@
 // Whatever thread runs a function, its locals are one row; a thread's own data is not told apart by the thread's
 // name. An inventory refers to no heap: the next core can be opened when this one is closed.
 
+#include "analysis/growth/core_identity.h"
 #include "analysis/growth/object_marks.h"
 #include "analysis/kept_answers.h"
 #include "analysis/work.h"
@@ -102,18 +103,7 @@ struct NativeAmounts {
     Address example;
 };
 
-struct Inventory {
-    // which process; what is not in an answer that is kept is filled in anew
-    std::string file, python, command, arguments;
-    std::string script;  // __main__.__file__, as a literal; empty: not known
-    std::int32_t pid = 0;
-    bool cut = false;  // bytes of the core are missing
-    struct PlacedModule {
-        std::string path;
-        Address start;
-    };
-    std::vector<PlacedModule> modules;  // where they lie: the same in one process, hardly in two
-
+struct Inventory : CoreIdentity {
     std::uint64_t objects = 0, in_use = 0;
     std::vector<HeldRow> held;
     std::vector<NamedAmounts> types;   // by name; classes of the same name are one
@@ -213,8 +203,8 @@ private:
     }
 };
 
-/// Of a heap with all columns. Without `marks` (of the cores before) the answer is kept. Cost: one search for the
+/// Of a heap with all columns. Without `before`, the objects of earlier cores of the process, the answer is kept. Cost: one search for the
 /// cheapest paths, and 12 bytes an object; with arrays some 500 ns for each.
-Inventory take_inventory(Work& work, const EarlierObjects* before = nullptr);
+Inventory take_inventory(Work& work, CoreIdentity identity = {}, const EarlierObjects* before = nullptr);
 
 }  // namespace heapsift

@@ -78,15 +78,12 @@ public:
         {
             Question question(one, {Need::retained, Need::memory, Need::native});
             question.filled();
-            Inventory inventory = take_inventory(question.work());
-            inventory.script = script_of(question.heap());
-            if (objects_) compare_objects(question, inventory);
+            inventories_.push_back(inventory_of(question));
             for (std::size_t i = 0; i < rules_.size(); ++i)
                 retained_[i].push_back(rules_[i].of == GrowthRule::Of::retained
                                            ? retained_for_rule(question, rules_[i])
                                            : std::nullopt);
             one.note_references(question.heap());
-            inventories_.push_back(std::move(inventory));
             one.finish();
             one.tell_passes();
         }
@@ -98,20 +95,24 @@ public:
     const std::vector<std::vector<std::optional<std::uint64_t>>>& retained() const { return retained_; }
 
 private:
-    /// With the objects of the cores before, if they are the same process's.
-    void compare_objects(Question& question, Inventory& inventory) {
-        if (!inventories_.empty() && !before_.cores.empty() &&
-            may_be_same_process(inventories_.back(), inventory)) {
-            const std::string script = inventory.script;
-            inventory = take_inventory(question.work(), &before_);
-            inventory.script = script;
-            inventory.compared = true;
+    /// With --objects it is compared with the cores before, if they are the same process's.
+    Inventory inventory_of(Question& question) {
+        CoreIdentity identity = whole_identity(question.heap());
+        if (!objects_) return take_inventory(question.work(), std::move(identity));
+        const bool compared = !before_.cores.empty() && may_be_same_process(inventories_.back(), identity);
+        Inventory inventory =
+            take_inventory(question.work(), std::move(identity), compared ? &before_ : nullptr);
+        inventory.compared = compared;
+        if (compared) {
             const std::uint64_t earlier = before_.cores.back().size();
             inventory.gone = earlier - std::min(earlier, inventory.kept);
+        } else {
+            before_.cores.clear();
         }
         // Of more than three cores, the last two before this one count.
         if (before_.cores.size() == 2) before_.cores.erase(before_.cores.begin());
         before_.cores.push_back(object_marks(question.heap(), session_.progress()));
+        return inventory;
     }
 
     Session& session_;

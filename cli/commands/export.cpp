@@ -109,11 +109,8 @@ void write_rows(Session& session, Work& work, ExportSummary& summary, Sink sink)
 void write_database(Session& session, Work& work, ExportSummary& summary, const OutputFile& file) {
     Database database(file.temporary_path(), file.name());
     write_rows(session, work, summary, DatabaseExport(database, session.redactor()));
-    if (!session.redactor().active()) {
-        Inventory inventory = take_inventory(work);
-        inventory.script = script_of(work.heap());
-        write_inventory(database, inventory);
-    }
+    if (!session.redactor().active())
+        write_inventory(database, take_inventory(work, whole_identity(work.heap())));
     database.commit();
 }
 

@@ -318,7 +318,7 @@ TEST_CASE("inventory: each object is in one row, with the rows of the owners", "
 
     EarlierObjects before{{object_marks(reader)}};
     before.cores.front().erase(before.cores.front().begin() + 1);  // the first job was not there
-    const Inventory again = take_inventory(work, &before);
+    const Inventory again = take_inventory(work, core_identity(reader), &before);
     CHECK(again.kept == 6);
     CHECK(again.appeared == 1);
 }
