@@ -3,6 +3,7 @@
 
 #include "analysis/type_lines.h"
 
+#include "analysis/traced_lines.h"
 #include "parsers/snapshot/size_column.h"
 
 #include <algorithm>
@@ -22,11 +23,7 @@ struct TypeLineSums {
 /// Walks blocks beside ascending addresses.
 class BlockCursor {
 public:
-    explicit BlockCursor(std::vector<TracedBlock>& blocks) : blocks_(blocks) {
-        std::erase_if(blocks_, [](const TracedBlock& block) { return block.domain != 0; });
-        std::sort(blocks_.begin(), blocks_.end(),
-                  [](const TracedBlock& a, const TracedBlock& b) { return a.start < b.start; });
-    }
+    explicit BlockCursor(std::vector<TracedBlock>& blocks) : blocks_(blocks) { keep_python_blocks(blocks_); }
 
     /// The block that holds `address`, or null. Never an address below the last one.
     const TracedBlock* at(Address address) {

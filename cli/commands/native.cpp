@@ -3,6 +3,7 @@
 #include "cli/commands/native.h"
 
 #include "analysis/native.h"
+#include "analysis/traced_lines.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/native.h"
@@ -22,10 +23,12 @@ ExitCode run_native(Session& session, const NativeOptions& options) {
     const NativeQuery query{.limit = session.options().rows(), .leaked_only = options.leaked};
     const HeapReader& heap = question.filled();
     NativeListReader reader(heap);
-    const NativeDetails details{
-        .list = [&] { return native_list(heap, query); },
-        .row = [&](Address block, std::uint32_t row) { return reader.row(block, row); },
-        .contents = [&] { return native_contents(heap, query); }};
+    NativeDetails details{.list = [&] { return native_list(heap, query); },
+                          .row = [&](Address block, std::uint32_t row) { return reader.row(block, row); },
+                          .contents = [&] { return native_contents(heap, query); },
+                          .line = {}};
+    const TracedLines lines(traced_memory(heap.core(), heap.python_heap()));
+    if (lines.tracing()) details.line = [&](const AddressRange& block) { return lines.line_in(block); };
     return session.write(render_native(native(heap, query), details,
                                        {.leaked_only = options.leaked, .blocks = options.blocks}));
 }

@@ -3,6 +3,7 @@
 #include "cli/commands/objects.h"
 
 #include "analysis/objects.h"
+#include "analysis/traced_lines.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/objects.h"
@@ -69,7 +70,10 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
         return object_row(RetainedLookup(question->graph(), question->retained()), question->states(),
                           object);
     };
-    return session.write(render_objects(std::move(result), row, what_was_asked(options), query.sort));
+    ObjectDetails details{.row = row, .line = {}};
+    const auto lines = std::make_shared<const TracedLines>(traced_memory(heap.core(), heap.python_heap()));
+    if (lines->tracing()) details.line = [lines](Address object) { return lines->line_at(object); };
+    return session.write(render_objects(std::move(result), details, what_was_asked(options), query.sort));
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ public:
     /// A value that the program stored, and its type; null if there is none.
     virtual void value(std::string_view name, const ShortValue& value, std::string_view type) = 0;
     virtual void reference(std::string_view name, const ReferenceStep& step) = 0;
+    /// Of a file; its folders are left out where that is asked for.
+    virtual void path(std::string_view name, const std::string& path) = 0;
 
     void add(std::string_view name, bool value) { truth(name, value); }
     template <std::signed_integral Number>
@@ -72,6 +74,7 @@ public:
         row_[name] = Value{.value = value, .type = std::string(type)};
     }
     void reference(std::string_view name, const ReferenceStep& step) override { row_[name] = Notation{step}; }
+    void path(std::string_view name, const std::string& path) override { row_[name] = FilePath{path}; }
 
     Datum take() { return std::move(row_); }
 

@@ -3,6 +3,7 @@
 #include "cli/render/native.h"
 
 #include "cli/render/object.h"
+#include "cli/render/source_line.h"
 
 namespace heapsift {
 namespace {
@@ -111,15 +112,24 @@ Text held_words(const NativeListRow& row) {
     return row.by_number ? "leaked, unless an int is its handle" : "leaked";
 }
 
-Datum block_data(const NativeListRow& row) {
-    return entries({{"address", row.address},
-                    {"size", row.bytes},
-                    {"class", or_null(row.of_class)},
-                    {"content", or_null(row.content)},
-                    {"held_by", or_null(row.held_by)},
-                    {"held_by_type", row.held_by_type},
-                    {"from_number", row.by_number},
-                    {"leaked", row.leaked}});
+std::optional<SourceLine> line_of(const NativeDetails& details, const NativeListRow& row) {
+    return details.line({row.address, row.address + row.bytes});
+}
+
+Datum block_data(const NativeDetails& details, const NativeListRow& row) {
+    Datum data = entries({{"address", row.address},
+                          {"size", row.bytes},
+                          {"class", or_null(row.of_class)},
+                          {"content", or_null(row.content)},
+                          {"held_by", or_null(row.held_by)},
+                          {"held_by_type", row.held_by_type},
+                          {"from_number", row.by_number},
+                          {"leaked", row.leaked}});
+    if (!details.line) return data;
+    const auto line = line_of(details, row);
+    data["file"] = line ? Datum(FilePath{line->file}) : Datum();
+    data["line"] = line && line->line > 0 ? Datum(line->line) : Datum();
+    return data;
 }
 
 Datum content_data(const NativeContent& content, bool tells_leaks) {
@@ -138,8 +148,8 @@ RowsOf<NativeListRow> block_rows(const NativeDetails& details) {
 }
 
 RowsOf<Datum> blocks_data(const NativeDetails& details) {
-    return [rows = block_rows(details)](const std::function<void(const Datum&)>& visit) {
-        rows([&](const NativeListRow& row) { visit(block_data(row)); });
+    return [rows = block_rows(details), details](const std::function<void(const Datum&)>& visit) {
+        rows([&](const NativeListRow& row) { visit(block_data(details, row)); });
     };
 }
 
@@ -148,10 +158,13 @@ void say_blocks(const NativeResult& result, const NativeDetails& details, bool l
     TableBlock table;
     table.columns = {left("address"), right("bytes", true), left("what", TextColumn::Fit::middle),
                      left("found from", TextColumn::Fit::end)};
-    table.rows = [rows = block_rows(details)](const std::function<void(const TableRow&)>& visit) {
+    if (details.line) table.columns.push_back(left("allocated at", TextColumn::Fit::middle));
+    table.rows = [rows = block_rows(details), details](const std::function<void(const TableRow&)>& visit) {
         rows([&](const NativeListRow& row) {
-            visit({.cells = cells_of(row.address, Count{row.bytes}, what_words(row), held_words(row)),
-                   .bytes = row.bytes});
+            TableRow cells{.cells = cells_of(row.address, Count{row.bytes}, what_words(row), held_words(row)),
+                           .bytes = row.bytes};
+            if (details.line) cells.cells.push_back(line_or_blank(line_of(details, row)));
+            visit(cells);
         });
     };
     table.rest =
@@ -221,6 +234,7 @@ Document render_native(NativeResult native, NativeDetails details, NativeShown s
         document.rows = blocks_data(details);
         document.csv_columns = {"address", "size",         "class",       "content",
                                 "held_by", "held_by_type", "from_number", "leaked"};
+        if (details.line) document.csv_columns.insert(document.csv_columns.end(), {"file", "line"});
         document.more_tables.push_back({"sizes", std::move(sizes)});
     } else {
         document.rows_key = "sizes";

@@ -1,9 +1,12 @@
 #pragma once
 
 #include "analysis/native.h"
+#include "analysis/source_line.h"
 #include "cli/document/document.h"
 
 #include <functional>
+#include <optional>
+#include <vector>
 
 namespace heapsift {
 
@@ -18,6 +21,8 @@ struct NativeDetails {
     std::function<NativeList()> list;
     std::function<NativeListRow(Address block, std::uint32_t row)> row;
     std::function<std::vector<NativeContent>()> contents;
+    // That allocated a block, by its address and size; none: tracemalloc was off.
+    std::function<std::optional<SourceLine>(const AddressRange&)> line;
 };
 
 /// Blocks of C code, by class and by size, or one by one.

@@ -24,4 +24,14 @@ Datum calls_data(const std::vector<SourceLine>& calls) {
     });
 }
 
+void add_line(Fields& fields, const std::optional<SourceLine>& line) {
+    if (line)
+        fields.path("file", line->file);
+    else
+        fields.null("file");
+    fields.add("line", line && line->line > 0 ? std::optional(line->line) : std::nullopt);
+}
+
+Text line_or_blank(const std::optional<SourceLine>& line) { return line ? line_words(*line) : Text(); }
+
 }  // namespace heapsift

@@ -4,7 +4,9 @@
 
 #include "analysis/source_line.h"
 #include "cli/document/document.h"
+#include "cli/document/fields.h"
 
+#include <optional>
 #include <vector>
 
 namespace heapsift {
@@ -15,5 +17,9 @@ Text line_words(const SourceLine& line);
 Text allocated_words(const std::vector<SourceLine>& calls);
 /// [{"file", "line"}], in the order given.
 Datum calls_data(const std::vector<SourceLine>& calls);
+/// The fields "file" and "line", null where they are unknown.
+void add_line(Fields& fields, const std::optional<SourceLine>& line);
+/// The words, or none.
+Text line_or_blank(const std::optional<SourceLine>& line);
 
 }  // namespace heapsift

@@ -200,6 +200,11 @@ void JsonFields::reference(std::string_view name, const ReferenceStep& step) {
     add_json_string(out_, redactor_.reference_name(step));
 }
 
+void JsonFields::path(std::string_view name, const std::string& path) {
+    key(name);
+    add_json_string(out_, redactor_.path(path));
+}
+
 void write_json(const Json& head, const Document& document, Redactor& redactor,
                 const std::function<void(std::string_view)>& write) {
     std::string text = json_text(head);

@@ -29,6 +29,7 @@ public:
     void address(std::string_view name, Address value) override;
     void value(std::string_view name, const ShortValue& value, std::string_view type) override;
     void reference(std::string_view name, const ReferenceStep& step) override;
+    void path(std::string_view name, const std::string& path) override;
 
 private:
     void key(std::string_view name);

@@ -3,6 +3,7 @@
 #include "analysis/type_lines.h"
 
 #include "analysis/native_lines.h"
+#include "analysis/traced_lines.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
 
@@ -89,6 +90,23 @@ TEST_CASE("source lines: a block of a heap that traced nothing has none", "[anal
     const std::vector<SourceLine> calls = source_lines(blocks_of_four(), 0, 7);
     REQUIRE(calls.size() == 1);
     CHECK(calls[0].file == "a.py");
+}
+
+TEST_CASE("traced lines: of single addresses", "[analysis][lines]") {
+    TracedMemory blocks = blocks_of_four();
+    const Address first = blocks.blocks.front().start;
+    const std::uint64_t size = blocks.blocks.front().size;
+    blocks.blocks.push_back({Address(0x20000), 64, 0, 389047});  // of another domain
+    const TracedLines lines(std::move(blocks));
+    CHECK(lines.tracing());
+    REQUIRE(lines.line_at(first));
+    CHECK(lines.line_at(first)->file == "a.py");
+    CHECK(lines.line_at(first + (size - 1))->line == lines.line_at(first)->line);
+    CHECK_FALSE(lines.line_at(first - 1));
+    CHECK_FALSE(lines.line_at(Address(0x20010)));
+    CHECK(lines.line_in({first - 16, first + 1}));
+    CHECK_FALSE(lines.line_in({first - 16, first}));
+    CHECK_FALSE(TracedLines(TracedMemory()).tracing());
 }
 
 TEST_CASE("native lines: only blocks that begin inside C code's stay", "[analysis][lines]") {

@@ -118,9 +118,13 @@ TEST_CASE("documents: a writer of another kind gets every sentence, table and hi
     gc.interpreters.emplace_back();
     std::vector<Document> documents;
     documents.push_back(render_types(types(heap, SortKey::memory, 2), SortKey::memory));
-    documents.push_back(render_objects(
-        objects(heap, query, nullptr), [&](ObjectId id) { return object_row(heap, id); }, "objects",
-        query.sort));
+    documents.push_back(render_objects(objects(heap, query, nullptr),
+                                       {.row = [&](ObjectId id) { return object_row(heap, id); },
+                                        .line =
+                                            [](Address) {
+                                                return SourceLine{"/srv/app.py", 12};
+                                            }},
+                                       "objects", query.sort));
     documents.push_back(render_show(show(heap, heap.snapshot().find(Address(0x10200)), 0)));
     documents.push_back(render_gc(gc));
     documents.push_back(render_threads({}));
@@ -160,7 +164,8 @@ TEST_CASE("documents: rows that are written field by field are those that are da
     query.limit = 0;
     const auto row = [&](ObjectId id) { return object_row(heap, id); };
     for (const bool redact : {false, true}) {
-        Document document = render_objects(objects(heap, query, nullptr), row, "objects", query.sort);
+        Document document =
+            render_objects(objects(heap, query, nullptr), {.row = row, .line = {}}, "objects", query.sort);
         REQUIRE(document.field_rows);
         const auto all_written = [&] {
             Shown shown(redact);

@@ -48,7 +48,8 @@ NativeDetails details() {
             .contents =
                 [] {
                     return std::vector<NativeContent>{{"text", 2, 6000, 2}, {"", 1, 24, 0}};
-                }};
+                },
+            .line = {}};
 }
 
 std::vector<Json> table(const Written& answer, const std::string& key) {
@@ -98,6 +99,16 @@ TEST_CASE("render native: one by one", "[cli][render]") {
     CHECK(rows_of(answer)[1]["address"] == "0x6000");
     CHECK(table(answer, "sizes").size() == 2);
     CHECK(answer.csv().starts_with("address,size,class,content,held_by"));
+    NativeDetails traced = details();
+    traced.line = [](const AddressRange& block) -> std::optional<SourceLine> {
+        if (block.start != Address(0x6000) || block.size() != 3000) return std::nullopt;
+        return SourceLine{"/srv/app.py", 12};
+    };
+    const Written with_lines(render_native(two_sizes(), traced, {.blocks = true}), shown);
+    CHECK(with_lines.text(shown.page).find("/srv/app.py:12") != std::string::npos);
+    CHECK(rows_of(with_lines)[1]["line"] == 12);
+    CHECK(rows_of(with_lines)[0]["file"].is_null());
+    CHECK(with_lines.csv().find(",/srv/app.py,12\n") != std::string::npos);
     const Written leaked(render_native(two_sizes(), details(), {.leaked_only = true}), shown);
     CHECK(leaked.text(shown.page).find("next: heapsift native --leaked --blocks") != std::string::npos);
 }

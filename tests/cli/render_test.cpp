@@ -235,7 +235,8 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
     const ObjectsResult result = objects(heap, query, nullptr);
     const auto row = [&](ObjectId object) { return object_row(heap, object); };
     Shown shown, redacted(true);
-    CHECK(Written(render_objects(result, row, "objects", query.sort), shown).text(shown.page) ==
+    CHECK(Written(render_objects(result, {.row = row, .line = {}}, "objects", query.sort), shown)
+              .text(shown.page) ==
           "  address   memory  array data  size ▾  refs  type             value\n"
           "  0x10100  1.0 MiB     1.0 MiB   112 B     1  numpy.ndarray    (131072,) float64\n"
           "  0x10300     64 B           –    56 B     2  str              'hunter2'\n"
@@ -244,7 +245,8 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
           "For retained sizes, and each object's state in JSON: add --sort retained\n"
           "next: heapsift show 0x10100\n");
     const std::string text =
-        Written(render_objects(result, row, "objects", query.sort), redacted).text(redacted.page);
+        Written(render_objects(result, {.row = row, .line = {}}, "objects", query.sort), redacted)
+            .text(redacted.page);
     CHECK_THAT(text, ContainsSubstring("‹str 7 #1›"));
     CHECK_THAT(text, !ContainsSubstring("hunter2"));
     CHECK_THAT(text, ContainsSubstring("(131072,) float64"));
@@ -262,7 +264,7 @@ TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][ren
     const ObjectsResult result = objects(heap, query, &retained);
     const auto row = [&](ObjectId object) { return object_row(retained, states, object); };
     Shown shown;
-    const Written answer(render_objects(result, row, "objects", query.sort), shown);
+    const Written answer(render_objects(result, {.row = row, .line = {}}, "objects", query.sort), shown);
     CHECK_THAT(
         answer.text(shown.page),
         Catch::Matchers::StartsWith(
@@ -271,6 +273,32 @@ TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][ren
     CHECK_THAT(answer.text(shown.page), ContainsSubstring("\nretained: what deleting the object would free"));
     CHECK(rows_of(answer)[0]["retained"] == 1049600);
     CHECK(rows_of(answer)[0]["state"] == "held");
+}
+
+TEST_CASE("render objects: with the lines that allocated them", "[cli][render]") {
+    const HandmadeReader heap = small_heap().build();
+    ObjectsQuery query;
+    query.sort = SortKey::size;
+    const auto row = [&](ObjectId object) { return object_row(heap, object); };
+    const auto line = [](Address address) -> std::optional<SourceLine> {
+        if (address != Address(0x10100)) return std::nullopt;
+        return SourceLine{"/srv/secret/app.py", 12};
+    };
+    Shown shown, redacted(true);
+    const Written answer(
+        render_objects(objects(heap, query, nullptr), {.row = row, .line = line}, "objects", query.sort),
+        shown);
+    CHECK_THAT(answer.text(shown.page), ContainsSubstring("allocated at"));
+    CHECK_THAT(answer.text(shown.page), ContainsSubstring("/srv/secret/app.py:12"));
+    CHECK(rows_of(answer)[0]["file"] == "/srv/secret/app.py");
+    CHECK(rows_of(answer)[0]["line"] == 12);
+    CHECK(rows_of(answer)[1]["file"].is_null());
+    CHECK_THAT(answer.csv(), ContainsSubstring(",value,file,line\n"));
+    const Written hidden(
+        render_objects(objects(heap, query, nullptr), {.row = row, .line = line}, "objects", query.sort),
+        redacted);
+    CHECK_THAT(hidden.text(redacted.page), !ContainsSubstring("secret"));
+    CHECK(rows_of(hidden)[0]["line"] == 12);
 }
 
 TEST_CASE("render objects: nothing is a sentence", "[cli][render]") {
@@ -453,7 +481,8 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
     CHECK(fits(Written(render_overview(all, core), shown).text(shown.page)));
     const ObjectsResult listed = objects(heap, {}, nullptr);
     const auto row = [&](ObjectId object) { return object_row(heap, object); };
-    CHECK(fits(Written(render_objects(listed, row, "objects", SortKey::memory), shown).text(shown.page)));
+    CHECK(fits(Written(render_objects(listed, {.row = row, .line = {}}, "objects", SortKey::memory), shown)
+                   .text(shown.page)));
     for (const std::uint64_t address : {0x10200, 0x10300}) {
         const ShowResult result = shown_object(heap, Address(address));
         CHECK(fits(Written(render_show(result), shown).text(shown.page)));

@@ -130,10 +130,17 @@ def compare_objects(asked, truth, faults):
         said = asked.data("show", hex(address))["allocated_at"] or []
         if [[call["file"], call["line"] or 0] for call in reversed(said)] != calls:
             faults.append("%#x was allocated at %s, not %s" % (address, calls, said))
+    lines_of_objects = {row["address"]: [row["file"], row["line"] or 0] for row in asked.data("objects")["objects"]}
+    for address, calls in truth["objects"]:
+        if lines_of_objects.get(hex(address), [None, 0]) != (calls[0] if calls else [None, 0]):
+            faults.append("objects: %#x at %s, not %s" % (address, lines_of_objects.get(hex(address)), calls[:1]))
     native = {(row["file"], row["line"] or 0): (row["count"], row["size"]) for row in asked.data("lines", "--native")["lines"]}
     file, line, count, size = truth["native"]
     if native.get((file, line)) != (count, size):
         faults.append("lines --native: line %d has %s, not %s" % (line, native.get((file, line)), (count, size)))
+    blocks = sum([row["file"], row["line"]] == [file, line] for row in asked.data("native", "--blocks")["blocks"])
+    if blocks != count:
+        faults.append("native --blocks: line %d has %d, not %d" % (line, blocks, count))
     if not truth["objects"]:
         faults.append("the process wrote of no object")
 
