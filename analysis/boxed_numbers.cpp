@@ -36,20 +36,25 @@ std::optional<BoxedNumbers> boxed_numbers(const HeapGraph& graph, ObjectId list)
     const auto items = graph.targets(list);
     if (items.size() < fewest_boxed_numbers || columns.type_of(items.front()) == no_type) return std::nullopt;
     const KnownType first = columns.type_info(items.front()).known;
-    if (first != KnownType::floating && first != KnownType::integer) return std::nullopt;
+    if (first != KnownType::floating && first != KnownType::integer && first != KnownType::boolean)
+        return std::nullopt;
     const PythonHeap& python = graph.heap().python_heap();
     BoxedNumbers found;
-    found.are_floats = first == KnownType::floating;
+    using Kind = BoxedNumbers::Kind;
+    found.kind = first == KnownType::floating  ? Kind::floats
+                 : first == KnownType::boolean ? Kind::bools
+                                               : Kind::ints;
     found.count = items.size();
     found.now = columns.sizes->memory(list);
     const TypeId type = columns.type_of(items.front());
     for (const ObjectId item : items) {
         if (columns.type_of(item) != type) return std::nullopt;
+        if (found.kind == Kind::bools) continue;  // there are two, and both stay
         const std::uint64_t memory = columns.sizes->memory(item);
-        if (!found.are_floats && !fits_in_word(python, columns.address_of(item))) return std::nullopt;
+        if (found.kind == Kind::ints && !fits_in_word(python, columns.address_of(item))) return std::nullopt;
         if (memory > 0 && graph.heap().collector_facts(item).refcount == 1) found.now += memory;
     }
-    found.needed = array_object + block_bytes(8 * found.count);
+    found.needed = array_object + block_bytes(found.kind == Kind::bools ? found.count : 8 * found.count);
     if (found.needed >= found.now) return std::nullopt;
     return found;
 }

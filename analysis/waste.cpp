@@ -44,6 +44,18 @@ WasteSort sort_of(SpareKind kind) {
     return WasteSort::bytearray_room;
 }
 
+WasteSort sort_of(BoxedNumbers::Kind kind) {
+    switch (kind) {
+        case BoxedNumbers::Kind::floats:
+            return WasteSort::boxed_floats;
+        case BoxedNumbers::Kind::bools:
+            return WasteSort::boxed_bools;
+        case BoxedNumbers::Kind::ints:
+            break;
+    }
+    return WasteSort::boxed_ints;
+}
+
 class WasteAdder {
 public:
     WasteAdder(const HeapGraph& graph, const HolderLabeler& labels, std::size_t limit,
@@ -128,8 +140,7 @@ private:
     void look_for_numbers(ObjectId object) {
         if (graph_.targets(object).size() < fewest_boxed_numbers) return;
         if (const auto boxed = boxed_numbers(graph_, object))
-            add(boxed->are_floats ? WasteSort::boxed_floats : WasteSort::boxed_ints, object, boxed->saves(),
-                boxed->now);
+            add(sort_of(boxed->kind), object, boxed->saves(), boxed->now);
     }
 
     void add(WasteSort sort, ObjectId object, std::uint64_t saves, std::uint64_t bytes) {

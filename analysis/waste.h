@@ -19,6 +19,7 @@ enum class WasteSort : std::uint8_t {
     instance_dicts,  // __slots__ would save them
     boxed_floats,    // in lists and tuples
     boxed_ints,
+    boxed_bools,
     duplicates,  // all equal values
     arrays       // all arrays (array_waste.h)
 };

@@ -73,6 +73,13 @@ SortWords sort_words(WasteSort sort) {
                     "array.array('q')",
                     "hold the numbers in array.array('q', …) or numpy.array: at most 8 bytes each, and no "
                     "objects"};
+        case WasteSort::boxed_bools:
+            return {"boxed_bools",
+                    "bools by pointer",
+                    "list of bools",
+                    "lists of bools",
+                    "bytearray",
+                    "hold them in a bytearray or numpy.array(…, dtype=bool): a byte each, not a pointer"};
         case WasteSort::duplicates:
             return {"duplicates",
                     "equal values",

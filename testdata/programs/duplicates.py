@@ -157,6 +157,7 @@ def waste():
     WASTEFUL.numbers = list([int("%d" % (number + 10 ** 12)) for number in range(5000)])  # a sum may have room for a digit more
     WASTEFUL.instances = [WithDict(number % 10) for number in range(3000)]
     WASTEFUL.full = [dict.fromkeys(range(90)) for number in range(20)]
+    WASTEFUL.flags = list([number % 3 == 0 for number in range(5000)])
     WASTEFUL.slotted = [WithSlots(number % 10) for number in range(2000)]
 
 
@@ -182,6 +183,8 @@ def waste_truth():
         {"kind": "set_room", "attribute": "sets[*]", "count": len(kept.sets), "saves": freed(kept.sets, set)},
         {"kind": "boxed_floats", "attribute": "floats", "count": 1, "saves": boxed(kept.floats)},
         {"kind": "boxed_ints", "attribute": "numbers", "count": 1, "saves": boxed(kept.numbers)},
+        {"kind": "boxed_bools", "attribute": "flags", "count": 1, "saves": block_of(list.__basicsize__ + header) + beside(kept.flags)
+            - block_of(len(kept.flags)) - 80},
         {"kind": "instance_dicts", "attribute": "instances[*]", "count": len(kept.instances),
          "needed": len(kept.instances) * block_of(sys.getsizeof(WithSlots(1)))},
     ]

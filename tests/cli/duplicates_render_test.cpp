@@ -196,7 +196,7 @@ TEST_CASE("render waste: the next command lists the values or the arrays if thes
 TEST_CASE("render waste: each sort has words of its own", "[cli][render]") {
     Shown shown;
     for (const WasteSort sort : {WasteSort::dict_room, WasteSort::set_room, WasteSort::bytearray_room,
-                                 WasteSort::boxed_floats, WasteSort::boxed_ints}) {
+                                 WasteSort::boxed_floats, WasteSort::boxed_ints, WasteSort::boxed_bools}) {
         WasteResult result = some_waste();
         result.rows.resize(1);
         result.rows[0].sort = sort;

@@ -92,6 +92,22 @@ TEST_CASE("waste: ints of at most 64 bits would be an array, longer ones not", "
     CHECK(row->saves > 1100 * 24);
 }
 
+TEST_CASE("waste: bools would be a byte each", "[program][waste]") {
+    ProgramHeap program;
+    PythonHeapBuilder& heap = program.heap;
+    std::vector<Address> bools, mixed;
+    for (int i = 0; i < 4000; ++i) bools.push_back(heap.boolean(i % 3 == 0));
+    mixed = bools;
+    mixed.back() = heap.none();
+    const Wasted wasted(program, {{"BOOLS", program.list(bools)}, {"MIXED", program.list(mixed)}});
+    const WasteRow* row = wasted.row(WasteSort::boxed_bools);
+    REQUIRE(row);
+    CHECK(row->count == 1);
+    CHECK(row->holder.attribute == "BOOLS");
+    CHECK(row->bytes == wasted.analysed.memory(row->example_address));
+    CHECK(row->bytes - row->saves == 80 + 4008);
+}
+
 TEST_CASE("waste: instances whose class could have __slots__", "[program][waste]") {
     ProgramHeap program;
     PythonHeapBuilder& heap = program.heap;
