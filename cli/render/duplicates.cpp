@@ -10,7 +10,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_types_said = 3, fewest_values = 8;
+constexpr std::size_t most_types_said = 3, fewest_values = 8, narrowest_with_fix_of_value = 120;
 constexpr std::uint64_t share_worth_saying = 20;  // of the total, one in so many
 
 Text duplicates_words(const DuplicatesResult& result) {
@@ -27,6 +27,28 @@ Text type_words(const DuplicateType& type) {
                              TypeName{type.name}, Count{type.values}, ByteCount{type.saves});
 }
 
+/// As short as can be: for a row of a table.
+const char* short_fix_words(DuplicateFix fix) {
+    switch (fix) {
+        case DuplicateFix::intern:
+            return "sys.intern";
+        case DuplicateFix::category:
+            return "a categorical column";
+        case DuplicateFix::numeric_column:
+            return "a dtype of numbers";
+        case DuplicateFix::number_array:
+            return "array.array";
+        case DuplicateFix::one_number:
+        case DuplicateFix::one_object:
+            return "known.setdefault";
+        case DuplicateFix::one_array:
+            return "one array";
+        case DuplicateFix::collect:
+            break;
+    }
+    return "gc.collect()";
+}
+
 Text copies_held_words(const DuplicateRow& row, bool more) {
     if (row.holders.empty()) return {};
     Text text = held_as_words(row.holders.front());
@@ -39,15 +61,21 @@ Block values_table(const std::shared_ptr<const DuplicatesResult>& result,
                    const std::function<DuplicateRow(const DuplicateValue&)>& row) {
     using Fit = TextColumn::Fit;
     TableBlock table;
-    table.columns = {right("copies"),           right("memory"),         right(at_least() + "saves", true),
-                     left("type", Fit::middle), left("value", Fit::end), left("held as", Fit::middle)};
+    table.columns = {right("copies"),
+                     right("memory"),
+                     right(at_least() + "saves", true),
+                     left("type", Fit::middle),
+                     left("value", Fit::end),
+                     left("held as", Fit::middle),
+                     left("fix")};
+    table.columns.back().narrow_page = narrowest_with_fix_of_value;
     table.fewest = fewest_values;
     table.rows = rows_of<TableRow>(result, &DuplicatesResult::values, [row](const DuplicateValue& value) {
         const DuplicateRow shown = row(value);
         return TableRow{
             .cells = {Count{value.count}, ByteCount{value.memory}, ByteCount{value.saves},
                       TypeName{shown.type}, Value{.value = shown.value, .type = shown.type, .widest = 40},
-                      copies_held_words(shown, value.more_holders)},
+                      copies_held_words(shown, value.more_holders), short_fix_words(value.fix)},
             .bytes = value.saves};
     });
     table.rest = TableRest{.rows = result->total_values,
