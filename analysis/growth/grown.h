@@ -52,14 +52,16 @@ struct GrownNative {
 /// Where a program adds something and does not take it away.
 struct GrownPlace {
     HeldRow::Kind kind = HeldRow::Kind::root;
-    std::string holder, place;            // "app", "_REGISTRY"; "app.Server", "cache"; "func()", "seen"
-    std::string expression;               // the path to one of the units, in the newest core
-    Address example;                      // that unit; null where the place lost all it had
-    std::uint64_t before = 0, after = 0;  // bytes of all its rows, in the first and the last core
-    std::int64_t growth = 0;              // bytes of the rows that grew
-    std::int64_t believed = 0;            // of these, GrownRow::believed
-    bool steady = true;                   // it grew from each core to the next
-    bool usual = false;                   // a cache that many processes fill for a while
+    std::string holder, place;         // "app", "_REGISTRY"; "app.Server", "cache"; "func()", "seen"
+    std::string expression;            // the path to one of the units, in the newest core
+    Address example;                   // that unit; null where the place lost all it had
+    std::vector<std::uint64_t> bytes;  // of all its rows, by core
+    std::vector<std::string>
+        names;                // where several attributes or globals grew as one: all of them; `place` is "*"
+    std::int64_t growth = 0;  // bytes of the rows that grew
+    std::int64_t believed = 0;  // of these, GrownRow::believed
+    bool steady = true;         // it grew from each core to the next
+    bool usual = false;         // a cache that many processes fill for a while
     /// Objects of one type: the units first, then what most bytes are.
     struct Part {
         std::string type;
@@ -68,17 +70,20 @@ struct GrownPlace {
         bool container = false;
         bool akin = false;    // a class of the package that the units are of
         bool beside = false;  // held as the units are, and not by them
+        std::int64_t told_bytes = 0;  // of `bytes`, of those that are no object's __dict__
     };
     std::vector<Part> parts;
     std::uint64_t units = 0;                 // growth of the first part; 0: no more objects, but larger ones
     std::uint64_t appeared = 0, stayed = 0;  // objects (HeldRow)
+    std::uint64_t before() const { return bytes.front(); }
+    std::uint64_t after() const { return bytes.back(); }
 };
 
 struct GrowthResult {
     enum class Cause : std::uint8_t {
         nothing,  // what grew is too little
         place,    // places.front()
-        native,   // natives.front()
+        native,   // native_causes
         memory    // memories.front(): in no place
     };
 
@@ -98,6 +103,8 @@ struct GrowthResult {
     bool traced = true;  // tracemalloc was on in all cores
 
     Cause cause = Cause::nothing;
+    std::vector<GrownNative>
+        native_causes;       // of `native`: the size or class, or the few classes, that explain most
     std::int64_t whole = 0;  // bytes by which everything grew: of the rows of `memories` that did
 
     // Each by growth of bytes, most first; what did not change at all is left out.

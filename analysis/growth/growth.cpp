@@ -14,6 +14,8 @@ constexpr std::int64_t least_growth = 64 << 10;
 constexpr std::int64_t times_more_free = 8;
 constexpr std::int64_t least_free = 1 << 20;
 constexpr std::int64_t bytes_of_a_trace = 128;
+constexpr std::size_t most_native_causes = 3;
+constexpr std::int64_t parts_of_first_class = 8;
 constexpr std::uint64_t parts_of_in_use = 200;  // and so much of what is in use
 
 template <class Row>
@@ -112,14 +114,32 @@ std::int64_t native_without_owner(const GrowthResult& result) {
     return std::max<std::int64_t>(0, grown - std::max<std::int64_t>(0, owned));
 }
 
+/// The block size or class that grew most; where several classes do, these, largest first.
+std::vector<GrownNative> native_causes(const GrowthResult& result) {
+    std::vector<GrownNative> classes;
+    std::int64_t together = 0;
+    for (const GrownNative& row : result.natives)
+        if (!row.now.of_class.empty() && row.growth() > 0 && classes.size() < most_native_causes &&
+            (classes.empty() || row.growth() * parts_of_first_class > classes.front().growth())) {
+            classes.push_back(row);
+            together += row.growth();
+        }
+    // A class says more than a size; several say more than one of them.
+    if (classes.size() > 1 && together > result.natives.front().growth()) return classes;
+    return {result.natives.front()};
+}
+
 void choose_cause(GrowthResult& result) {
     const std::int64_t least =
         std::max(least_growth, static_cast<std::int64_t>(result.cores.back().in_use / parts_of_in_use));
     const std::int64_t place = result.places.empty() ? 0 : result.places.front().believed;
     // Where bytes are missing, what owns a block may be among them.
-    const std::int64_t native = result.natives.empty() || result.cut
-                                    ? 0
-                                    : std::min(result.natives.front().growth(), native_without_owner(result));
+    std::int64_t native = 0;
+    if (!result.natives.empty() && !result.cut) {
+        result.native_causes = native_causes(result);
+        for (const GrownNative& row : result.native_causes) native += row.growth();
+        native = std::min(native, native_without_owner(result));
+    }
     std::int64_t memory = 0;
     if (!result.memories.empty()) {
         const GrownMemory& row = result.memories.front();

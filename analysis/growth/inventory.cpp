@@ -19,7 +19,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_above = 8;
+constexpr std::size_t most_above = 1 << 17;
 constexpr std::size_t most_containers_in_containers = 16;
 constexpr std::size_t retained_types = 100;
 

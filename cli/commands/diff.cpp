@@ -27,14 +27,19 @@ namespace {
 struct DiffOptions {
     DiffTable table = DiffTable::summary;
     bool objects = false;
+    GrowthSort sort = GrowthSort::growth;
     std::string max_growth;
     std::vector<std::string> fail_on;
 };
 
-void check(const Session& session) {
+void check(const Session& session, const DiffOptions& options) {
     if (!session.options().core.empty())
         throw wrong_usage("bad-option", "--core: diff takes its cores as arguments",
                           command_line("diff core.1 core.2"));
+    if (options.sort == GrowthSort::retained && options.table != DiffTable::summary &&
+        options.table != DiffTable::types)
+        throw wrong_usage("bad-option", "--sort retained: only types have retained sizes",
+                          command_line("diff core.1 core.2 --by type --sort retained"));
     const std::size_t count = session.words().paths.size();
     constexpr std::size_t most_cores = 64;
     if (count < 2)
@@ -157,7 +162,7 @@ std::string words_of(Session& session) {
 }
 
 ExitCode run_diff(Session& session, const DiffOptions& options) {
-    check(session);
+    check(session, options);
     const std::vector<std::string>& paths = session.words().paths;
     for (const std::string& path : paths) session.redactor().know_path(path);
     for (const std::string& path : paths)  // before minutes go by with the others
@@ -175,6 +180,7 @@ ExitCode run_diff(Session& session, const DiffOptions& options) {
     const std::vector<std::string> exceeded = exceeded_limits(result, limit, cores.rules(), cores.retained());
     note_odd_questions(session, cores, result, options.objects);
     Document document = render_diff(std::move(result), {.table = options.table,
+                                                        .sort = options.sort,
                                                         .rows = session.options().rows(),
                                                         .newest = paths.back(),
                                                         .command = words_of(session)});
@@ -197,6 +203,14 @@ CommandRunner setup_diff(CommandOptions& declare) {
             options->table = tables[choice];
         },
         "one table, whole");
+    declare.choice(
+        "--sort", {"growth", "count", "retained", "name"},
+        [options](std::size_t choice) {
+            constexpr GrowthSort sorts[] = {GrowthSort::growth, GrowthSort::count, GrowthSort::retained,
+                                            GrowthSort::name};
+            options->sort = sorts[choice];
+        },
+        "sort key of the tables (default growth; retained: of types)");
     declare.flag("--objects", options->objects,
                  "of one process: which objects are new, gone or kept, by address, type and content");
     declare.text("--max-growth", options->max_growth, "SIZE|N%", "exit 4 if what is in use grew by more");

@@ -12,7 +12,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t summary_rows = 8;
-constexpr std::size_t most_named_parts = 3;
+constexpr std::size_t most_named_parts = 4;
+constexpr std::size_t most_steps_shown = 4, most_names_shown = 3;
 constexpr std::int64_t parts_worth_naming = 20;  // of a place's growth
 
 Text signed_bytes(std::int64_t bytes) {
@@ -29,6 +30,15 @@ Text place_words(const GrownPlace& place) {
     if (place.kind == HeldRow::Kind::unseen) return "a reference that was not found";
     Text words = place.holder;
     if (place.kind == HeldRow::Kind::native) words = says("C code ({})", place.holder);
+    if (!place.names.empty()) {
+        std::vector<Text> some(place.names.begin(),
+                               place.names.begin() + static_cast<std::ptrdiff_t>(
+                                                         std::min(place.names.size(), most_names_shown)));
+        if (place.names.size() > most_names_shown) some.emplace_back("…");
+        return says("{} {} {} ({})", Count{place.names.size()},
+                    place.kind == HeldRow::Kind::object ? "attributes of" : "names in", std::move(words),
+                    joined(std::move(some), ", "));
+    }
     if (place.place.empty()) return words;
     return words + "." + place.place;
 }
@@ -53,7 +63,8 @@ Text units_words(const GrownPlace& place) {
     for (std::size_t i = 1; i < place.parts.size(); ++i) {
         const GrownPlace::Part& part = place.parts[i];
         const bool large = part.bytes * parts_worth_naming >= place.growth;
-        if (part.count <= 0 || (!part.akin && (part.container || !large))) continue;
+        const bool told = !part.container || part.told_bytes * 4 >= place.growth;
+        if (part.count <= 0 || (!part.akin && !(told && large))) continue;
         if (part.beside) {
             beside.push_back(
                 says("{} {}", Count{static_cast<std::uint64_t>(part.count)}, TypeName{part.type}));
@@ -121,17 +132,28 @@ Text growth_headline(const GrowthResult& result) {
                         units_words(place));
         }
         case GrowthResult::Cause::native: {
-            const GrownNative& row = result.natives.front();
-            Text text = says("C code's memory grew, not Python's: {} more blocks {}, {} ({})",
-                             Count{positive(row.count_growth())}, native_words(row),
-                             ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()));
-            if (row.now.leaked * 2 > row.now.count)
-                text += row.now.leaked == row.now.count
-                            ? Text("; all of them leaked: nothing leads to them")
-                            : says("; of all {} there are now, {} leaked: nothing leads to them",
-                                   Count{row.now.count}, Count{row.now.leaked});
-            else if (!row.now.held_by.empty())
-                text += says("; found from {}", row.now.held_by);
+            std::vector<Text> blocks;
+            std::int64_t growth = 0;
+            std::uint64_t count = 0, leaked = 0;
+            for (const GrownNative& row : result.native_causes) {
+                blocks.push_back(
+                    result.native_causes.size() == 1
+                        ? says("{} more blocks {}", Count{positive(row.count_growth())}, native_words(row))
+                        : says("{} more {}", Count{positive(row.count_growth())}, native_words(row)));
+                growth += row.growth();
+                count += row.now.count;
+                leaked += row.now.leaked;
+            }
+            Text text =
+                says("C code's memory grew, not Python's: {}, {} ({})", joined(std::move(blocks), ", "),
+                     ByteCount{positive(growth)}, share_of_growth(result, growth));
+            const std::string& held_by = result.native_causes.front().now.held_by;
+            if (leaked * 2 > count)
+                text += leaked == count ? Text("; all of them leaked: nothing leads to them")
+                                        : says("; of all {} there are now, {} leaked: nothing leads to them",
+                                               Count{count}, Count{leaked});
+            else if (!held_by.empty())
+                text += says("; found from {}", held_by);
             return text + ".";
         }
         case GrowthResult::Cause::memory: {
@@ -213,6 +235,20 @@ TableRest rest_of(std::size_t rows, const char* singular, const DiffShown& shown
             .all = CommandLine{shown.command + " --by " + by + all_rows}};
 }
 
+/// Columns of a table of growth by what they can be sorted by; the first one has the growth.
+struct SortedColumns {
+    static constexpr std::size_t none = 99;
+    std::size_t count = 1, retained = none, name = none;
+};
+
+void mark_sorted(TableBlock& table, GrowthSort sort, SortedColumns columns) {
+    std::size_t sorted = 0;
+    if (sort == GrowthSort::count) sorted = columns.count;
+    if (sort == GrowthSort::retained) sorted = columns.retained;
+    if (sort == GrowthSort::name) sorted = columns.name;
+    if (sorted < table.columns.size()) table.columns[sorted].sorted = true;
+}
+
 template <class Row>
 RowsOf<TableRow> first_rows(const Kept& result, std::vector<Row> GrowthResult::*rows, std::size_t most,
                             auto make) {
@@ -231,27 +267,40 @@ Text new_objects(const GrowthResult& result, const GrownPlace& place) {
     return Count{result.cores.size() > 2 ? place.stayed : place.appeared};
 }
 
+/// Of three cores or more, the growth from each to the next: "+1.2 MiB +1.3 MiB"; of many, the last ones.
+Text step_words(const GrownPlace& place) {
+    if (place.bytes.size() < 3) return {};
+    std::vector<Text> steps;
+    if (place.bytes.size() - 1 > most_steps_shown) steps.emplace_back("…");
+    for (std::size_t i = place.bytes.size() - std::min(place.bytes.size() - 1, most_steps_shown);
+         i < place.bytes.size(); ++i)
+        steps.push_back(signed_bytes(AmountsByCore::difference(place.bytes[i - 1], place.bytes[i])));
+    return joined(std::move(steps), " ");
+}
+
 void say_places(const Kept& result, const DiffShown& shown, Document& document) {
     TableBlock table;
     table.columns = {right("growth", true),
                      right("share"),
                      right("before"),
                      right("after"),
+                     right("by steps"),
                      right(result->cores.size() > 2 ? "new, and still there" : "new objects"),
                      left("held in", TextColumn::Fit::middle),
                      left("what", TextColumn::Fit::wrap)};
     table.columns[2].narrow_page = 100;
     table.columns[3].narrow_page = 100;
-    table.columns[4].optional = true;  // with --objects
-    table.columns[6].narrow_page = 100;
+    table.columns[4].optional = true;  // of three cores or more
+    table.columns[5].optional = true;  // with --objects
+    table.columns[7].narrow_page = 100;
     const std::size_t most = shown.table == DiffTable::summary ? summary_rows : shown.rows;
     table.rows =
         first_rows(result, &GrowthResult::places, most, [](const GrowthResult& all, const GrownPlace& place) {
             return TableRow{
                 .cells = {signed_bytes(place.growth),
                           Share{positive(place.growth), positive(std::max(all.whole, place.growth)), true},
-                          ByteCount{place.before}, ByteCount{place.after}, new_objects(all, place),
-                          place_words(place), units_words(place)}};
+                          ByteCount{place.before()}, ByteCount{place.after()}, step_words(place),
+                          new_objects(all, place), place_words(place), units_words(place)}};
         });
     if (shown.table == DiffTable::summary) table.fewest = 2;
     if (most != 0) table.rest = rest_of(result->places.size(), "more place", shown, "holder");
@@ -260,9 +309,10 @@ void say_places(const Kept& result, const DiffShown& shown, Document& document) 
 
 void say_types(const Kept& result, const DiffShown& shown, Document& document) {
     TableBlock table;
-    table.columns = {right("growth", true), right("objects"),  right("before"),
-                     right("after"),        right("retained"), left("type", TextColumn::Fit::middle)};
+    table.columns = {right("growth"), right("objects"),  right("before"),
+                     right("after"),  right("retained"), left("type", TextColumn::Fit::middle)};
     table.columns[4].optional = true;
+    mark_sorted(table, shown.sort, {.retained = 4, .name = 5});
     const std::size_t most = shown.table == DiffTable::summary ? summary_rows : shown.rows;
     table.rows =
         first_rows(result, &GrowthResult::types, most, [](const GrowthResult&, const GrownName& row) {
@@ -284,12 +334,13 @@ void say_types(const Kept& result, const DiffShown& shown, Document& document) {
 
 void say_rows(const Kept& result, const DiffShown& shown, Document& document) {
     TableBlock table;
-    table.columns = {right("growth", true),
+    table.columns = {right("growth"),
                      right("objects"),
                      right("before"),
                      right("after"),
                      left("type", TextColumn::Fit::middle),
                      left("held as", TextColumn::Fit::middle)};
+    mark_sorted(table, shown.sort, {.name = 4});
     table.rows =
         first_rows(result, &GrowthResult::held, shown.rows, [](const GrowthResult&, const GrownRow& row) {
             return TableRow{.cells = {signed_bytes(row.amounts.bytes_growth()),
@@ -303,8 +354,9 @@ void say_rows(const Kept& result, const DiffShown& shown, Document& document) {
 
 void say_arrays(const Kept& result, const DiffShown& shown, Document& document) {
     TableBlock table;
-    table.columns = {right("growth", true), right("arrays"), right("before"), right("after"),
+    table.columns = {right("growth"), right("arrays"), right("before"), right("after"),
                      left("dtype and shape", TextColumn::Fit::middle)};
+    mark_sorted(table, shown.sort, {.name = 4});
     table.rows =
         first_rows(result, &GrowthResult::arrays, shown.rows, [](const GrowthResult&, const GrownName& row) {
             return TableRow{.cells = {signed_bytes(row.amounts.bytes_growth()),
@@ -319,8 +371,9 @@ void say_arrays(const Kept& result, const DiffShown& shown, Document& document) 
 /// A file's path and its line, as tracemalloc had it.
 void say_lines(const Kept& result, const DiffShown& shown, Document& document) {
     TableBlock table;
-    table.columns = {right("growth", true), right("blocks"), right("before"), right("after"),
+    table.columns = {right("growth"), right("blocks"), right("before"), right("after"),
                      left("allocated at", TextColumn::Fit::middle)};
+    mark_sorted(table, shown.sort, {.name = 4});
     const std::size_t most = shown.table == DiffTable::summary ? summary_rows : shown.rows;
     table.rows =
         first_rows(result, &GrowthResult::lines, most, [](const GrowthResult&, const GrownName& row) {
@@ -336,12 +389,13 @@ void say_lines(const Kept& result, const DiffShown& shown, Document& document) {
 
 void say_native(const Kept& result, const DiffShown& shown, Document& document) {
     TableBlock table;
-    table.columns = {right("growth", true),
+    table.columns = {right("growth"),
                      right("blocks"),
                      right("before"),
                      right("after"),
                      left("blocks of C code", TextColumn::Fit::middle),
                      left("held by", TextColumn::Fit::middle)};
+    mark_sorted(table, shown.sort, {.name = 4});
     table.rows = first_rows(
         result, &GrowthResult::natives, shown.rows, [](const GrowthResult&, const GrownNative& row) {
             return TableRow{
@@ -353,11 +407,12 @@ void say_native(const Kept& result, const DiffShown& shown, Document& document) 
     document.say({std::move(table)});
 }
 
-void say_memory(const Kept& result, Document& document) {
+void say_memory(const Kept& result, GrowthSort sort, Document& document) {
     TableBlock table;
-    table.columns = {right("growth", true)};
+    table.columns = {right("growth")};
     for (const GrowthResult::Core& core : result->cores) table.columns.push_back(right(FilePath{core.file}));
     table.columns.push_back(left("memory in use", TextColumn::Fit::end));
+    mark_sorted(table, sort, {.count = SortedColumns::none, .name = table.columns.size() - 1});
     std::vector<TableRow> rows;
     for (const GrownMemory& row : result->memories) {
         if (std::all_of(row.bytes.begin(), row.bytes.end(), [](std::uint64_t bytes) { return bytes == 0; }))
@@ -373,10 +428,10 @@ void say_memory(const Kept& result, Document& document) {
     document.say({std::move(table)});
 }
 
-void say_summary(const Kept& result, const DiffShown& shown, Document& document) {
+void say_summary(const Kept& result, const DiffShown& shown, const Text& headline, Document& document) {
     say_cores(*result, document);
     document.say(gap());
-    document.say(sentence(growth_headline(*result).bold()));
+    document.say(sentence(Text(headline).bold()));
     document.say(gap());
     say_sums(*result, document);
     if (!result->places.empty()) {
@@ -392,7 +447,7 @@ void say_summary(const Kept& result, const DiffShown& shown, Document& document)
         say_lines(result, shown, document);
     }
     document.say(gap());
-    say_memory(result, document);
+    say_memory(result, GrowthSort::growth, document);
     using Cause = GrowthResult::Cause;
     const HeldRow::Kind kind = result->places.empty() ? HeldRow::Kind::root : result->places.front().kind;
     if (result->cause == Cause::place && kind == HeldRow::Kind::unseen)
@@ -416,13 +471,15 @@ void say_summary(const Kept& result, const DiffShown& shown, Document& document)
 }  // namespace
 
 Document render_diff(GrowthResult growth, const DiffShown& shown) {
+    const Text headline = growth_headline(growth);
+    order_growth(growth, shown.sort);
     const auto result = kept(std::move(growth));
     Document document{.command = "diff"};
-    add_diff_data(result, shown, growth_headline(*result), document);
+    add_diff_data(result, shown, headline, document);
     bool empty = false;
     switch (shown.table) {
         case DiffTable::summary:
-            say_summary(result, shown, document);
+            say_summary(result, shown, headline, document);
             break;
         case DiffTable::types:
             empty = result->types.empty();
@@ -441,7 +498,7 @@ Document render_diff(GrowthResult growth, const DiffShown& shown) {
             say_native(result, shown, document);
             break;
         case DiffTable::memory:
-            say_memory(result, document);
+            say_memory(result, shown.sort, document);
             break;
         case DiffTable::lines:
             empty = result->lines.empty();

@@ -76,16 +76,18 @@ Datum grown_row(const GrowthResult& all, const GrownRow& row) {
 }
 
 Datum grown_place(const GrowthResult& all, const GrownPlace& place) {
-    Datum data = entries({{"holder", place.holder},
-                          {"attribute", place.place},
-                          {"expression", place.expression},
-                          {"example", place.example},
-                          {"bytes_before", place.before},
-                          {"bytes_after", place.after},
-                          {"bytes_delta", place.growth},
-                          {"units", place.units},
-                          {"steady", place.steady},
-                          {"usual", place.usual}});
+    Datum data = entries(
+        {{"holder", place.holder},
+         {"attribute", place.place},
+         {"expression", place.expression},
+         {"example", place.example},
+         {"bytes_before", place.before()},
+         {"bytes_after", place.after()},
+         {"bytes_delta", place.growth},
+         {"units", place.units},
+         {"steady", place.steady},
+         {"attributes", Datum::list_of(place.names, [](const std::string& name) { return Datum(name); })},
+         {"usual", place.usual}});
     data["garbage"] = place.kind == HeldRow::Kind::garbage;
     data["share"] = all.whole > 0 ? static_cast<double>(place.growth) / static_cast<double>(all.whole) : 0.0;
     data["parts"] = Datum::list_of(place.parts, [](const GrownPlace::Part& part) {
@@ -95,6 +97,8 @@ Datum grown_place(const GrowthResult& all, const GrownPlace& place) {
                         {"each", part.each == 0 ? Datum() : Datum(part.each)},
                         {"beside", part.beside}});
     });
+    if (place.bytes.size() > 2)
+        data["bytes"] = Datum::list_of(place.bytes, [](std::uint64_t bytes) { return Datum(bytes); });
     if (all.cores.back().compared) {
         data["appeared"] = place.appeared;
         data["stayed"] = place.stayed;

@@ -147,6 +147,68 @@ def arrays(count):
         TREES.append(tree)
 
 
+def made_up(count):
+    """A name of its own for each thing that is kept."""
+    for _ in range(count):
+        setattr(SERVER, "session_%d" % len(SERVER.__dict__), Session())
+
+
+def library_sessions(count):
+    """Never closed: on a list in the library's threading.local, and on the locals of a suspended generator."""
+    import sessions_library as library
+    for _ in range(count):
+        graph = library.Graph()
+        for number in range(50):
+            graph.add("op_%d" % number, 1000)
+        library.Session(graph)
+
+
+def activations(count):
+    """A forward pass leaves nine arrays on each node of a data set that was there before."""
+    import trees_app
+    if not hasattr(trees_app, "model"):
+        trees_app.run(0)
+        trees_app.train_data.extend(trees_app.sample(200) for _ in range(2 * UNITS))
+    seen = sum(hasattr(one.arg1_tree, "mask") for one in trees_app.train_data)
+    for one in trees_app.train_data[seen:seen + count]:
+        trees_app.model.forward(one.arg1_tree)
+        trees_app.model.forward(one.arg2_tree)
+
+
+def arrays_on_nodes():
+    """By attribute: arrays, and their bytes."""
+    import case_activations
+    import trees_app
+    rows = {}
+    for sample in trees_app.train_data:
+        for tree in (sample.arg1_tree, sample.arg2_tree):
+            for node, _ in case_activations.nodes_of(tree, ""):
+                for name, value in node.__dict__.items():
+                    if type(value).__name__ == "ndarray":
+                        count, size = rows.get(name, (0, 0))
+                        rows[name] = count + 1, size + sys.getsizeof(value)
+    return rows
+
+
+def classes(count):
+    """Objects that a C++ library makes and forgets."""
+    library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "libnative_leak.so"))
+    library.leak_shapes(*(count * each for each in SHAPES.values()))
+
+
+SHAPES = {"shapes::Circle": 500, "shapes::Polygon": 400, "shapes::Label": 200, "shapes::Kept": 0}
+
+
+def views(count):
+    """Rows of arrays, each of which keeps the whole array; in a local of a call that stands (main)."""
+    import numpy
+    for _ in range(count):
+        SELECTED[0].append(numpy.random.randn(20, 500)[3])
+
+
+SELECTED = [None]
+
+
 def nothing(count):
     for i in range(count * 20):
         CACHE["a key %d" % (i % 30)] = [Session() for _ in range(2)]
@@ -167,6 +229,12 @@ CASES = {
     "references": (references, None, None, Session, {Graph: 1, Tensor: 250}),
     "native": (native, None, None, None, {}),
     "arrays": (arrays, "__main__", "TREES", Node, {"numpy.ndarray": 5}),
+    "made_up": (made_up, "__main__.Server", "*", Session, {Graph: 1, Tensor: 250}),
+    "library_sessions": (library_sessions, None, None, "sessions_library.Session",
+                         {"sessions_library.Graph": 1, "sessions_library.Operation": 50, "sessions_library.Tensor": 50}),
+    "activations": (activations, "trees_app.Node", "*", "numpy.ndarray", {}),
+    "classes": (classes, None, None, None, {}),
+    "views": (views, "main()", "selected", "numpy.ndarray", {}),
     "nothing": (nothing, None, None, None, {}),
 }
 
@@ -210,19 +278,35 @@ def everything():
     return {size_of(kind): number for kind, number in counts.items() if kind in (Session, Graph, Tensor, Node, Link)}
 
 
+def name_of(kind):
+    if kind is None or isinstance(kind, str):
+        return kind
+    return size_of(kind) if kind.__module__ == "__main__" else kind.__name__
+
+
 def main():
     case, folder = sys.argv[1:]
+    selected = SELECTED[0] = []
     work, holder, attribute, unit, each = CASES[case]
     work(UNITS // 2)
     work(UNITS // 2)  # the same once more: what becomes warm is warm
+    SELECTED[0] = None  # `selected` alone holds it where a core is taken
     before = in_copy(everything)
+    held_before = in_copy(arrays_on_nodes) if case == "activations" else {}
     core_of_now(os.path.join(folder, "1"))
+    SELECTED[0] = selected
     work(UNITS)
+    SELECTED[0] = None
     after = in_copy(everything)
     units = {"linked": UNITS * 50, "strings": UNITS * 500, "buffer": 0}.get(case, UNITS)
-    truth = {"holder": holder, "attribute": attribute, "unit": unit and (size_of(unit) if unit.__module__ == "__main__" else unit.__name__),
-             "units": units, "each": {kind if isinstance(kind, str) else size_of(kind): number for kind, number in each.items()},
-             "blocks": UNITS * 50 if case == "native" else 0,
+    held = in_copy(arrays_on_nodes) if case == "activations" else {}
+    held = {name: [now - was for now, was in zip(numbers, held_before.get(name, (0, 0)))] for name, numbers in held.items()}
+    if held:
+        units = sum(count for count, _ in held.values())
+    truth = {"holder": holder, "attribute": attribute, "unit": name_of(unit),
+             "units": units, "each": {name_of(kind): number for kind, number in each.items()},
+             "blocks": UNITS * 50 if case == "native" else 0, "held": held,
+             "classes": {name: each * UNITS for name, each in SHAPES.items() if each} if case == "classes" else {},
              "counts": {name: after[name] - before.get(name, 0) for name in after if after[name] != before.get(name, 0)}}
     with open(os.path.join(folder, "truth.json"), "w") as file:
         json.dump(truth, file)

@@ -40,8 +40,7 @@ GrowthResult grown() {
     place.place = "REGISTRY";
     place.expression = "app.REGISTRY[*]";
     place.example = Address(0x7f0000001000);
-    place.before = 1000;
-    place.after = 1000 + (2 << 20);
+    place.bytes = {1000, 1000 + (2 << 20)};
     place.growth = place.believed = 2 << 20;
     place.units = 8;
     place.parts = {{"app.Session", 8, 1000, 1, false, true},
@@ -80,6 +79,35 @@ TEST_CASE("render diff: the place first, what each unit has, and the path to one
     CHECK(rows[0]["retained_delta"] == 800);
 }
 
+TEST_CASE("render diff: three cores step by step, and sorted otherwise", "[cli][render]") {
+    Shown shown;
+    GrowthResult result = grown();
+    result.cores.push_back(result.cores.back());
+    result.memories.front().bytes.push_back(4 << 20);
+    result.places.front().bytes = {1000, 1000 + (1 << 20), 1000 + (3 << 20)};
+    result.types.push_back({"app.Part", {{{1, 50, 64, 0, 0}, {2000, 450, 500, 0, 0}}}, {}, 0});
+    result.types.back().retained = {std::nullopt, std::nullopt};
+    const Written answer(render_diff(result, {.table = DiffTable::summary,
+                                              .sort = GrowthSort::count,
+                                              .rows = 20,
+                                              .newest = "core.3",
+                                              .command = "diff core.1 core.2 core.3"}),
+                         shown);
+    const std::string text = answer.text(shown.page);
+    INFO(text);
+    CHECK(text.find("by steps") != std::string::npos);
+    CHECK(text.find("+1.0 MiB +2.0 MiB") != std::string::npos);
+    CHECK(text.find("objects ▾") != std::string::npos);
+    CHECK(rows_of(answer)[0]["name"] == "app.Part");
+    std::vector<Json> places;
+    for (const Document::Table& table : answer.document.more_tables)
+        if (table.key == "places")
+            table.rows(
+                [&](const Datum& row) { places.push_back(Json::parse(json_text(row, answer.redactor))); });
+    REQUIRE(places.size() == 1);
+    CHECK(places[0]["bytes"] == Json({1000, 1000 + (1 << 20), 1000 + (3 << 20)}));
+}
+
 TEST_CASE("render diff: nothing, C code's blocks, free memory", "[cli][render]") {
     Shown shown;
     const auto text_of = [&](const GrowthResult& result) {
@@ -96,11 +124,15 @@ TEST_CASE("render diff: nothing, C code's blocks, free memory", "[cli][render]")
                                "MiB, is in app.REGISTRY.") != std::string::npos);
     result.cause = GrowthResult::Cause::native;
     result.natives.push_back({{"", 3000, 20, 60'000, 20, "", Address()}, {10, 20}, {30'000, 60'000}});
+    result.native_causes = {result.natives.front()};
     CHECK(text_of(result).find("10 more blocks of 3,000 bytes, 29.3 KiB (") != std::string::npos);
     CHECK(text_of(result).find("; all of them leaked: nothing leads to them.") != std::string::npos);
-    result.natives.front().now.leaked = 0;
-    result.natives.front().now.held_by = "libfoo.so kept";
+    result.native_causes.front().now.leaked = 0;
+    result.native_causes.front().now.held_by = "libfoo.so kept";
     CHECK(text_of(result).find("; found from libfoo.so kept.") != std::string::npos);
+    result.native_causes.push_back({{"shapes::Circle", 24, 5, 120, 5, "", Address()}, {0, 5}, {0, 120}});
+    result.native_causes.front().now.of_class = "shapes::Label";
+    CHECK(text_of(result).find("10 more shapes::Label, 5 more shapes::Circle, ") != std::string::npos);
     result.cause = GrowthResult::Cause::memory;
     result.memories.front().is_free = true;
     CHECK(text_of(result).find("No object's memory grew as much as what is free") != std::string::npos);

@@ -1,6 +1,7 @@
 // What grew between inventories that are written down, and an inventory of a heap that is.
 
 #include "analysis/growth/growth.h"
+#include "analysis/growth/growth_order.h"
 #include "analysis/growth/object_marks.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
@@ -239,6 +240,57 @@ TEST_CASE("growth: of three cores, what grew each time comes first; usual caches
     CHECK(result.places[2].usual);
 }
 
+TEST_CASE("growth: names that a program makes up are one place; so are several of each instance",
+          "[growth]") {
+    const auto named = [](std::size_t names, std::uint64_t under_each) {
+        Inventory core = registry(10, 2'000'000);
+        for (std::size_t i = 0; i < names; ++i) {
+            const std::string name = "k" + std::to_string(i);
+            const auto made = static_cast<std::uint32_t>(core.held.size());
+            core.held.push_back(row("app.Job", "app.Cache", name, name, under_each, 10'000 * under_each));
+            core.held.back().kind = HeldRow::Kind::object;
+            core.held.push_back(
+                row("str", "app.Job", "name", "name", under_each, 50 * under_each, {{made, under_each}}));
+        }
+        core.types.clear();
+        sum_types(core);
+        return core;
+    };
+    const GrowthResult many = growth({named(0, 1), named(100, 1)});
+    REQUIRE(many.places.size() == 1);
+    CHECK(many.places[0].holder == "app.Cache");
+    CHECK(many.places[0].place == "*");
+    CHECK(many.places[0].names.size() == 100);
+    CHECK(many.places[0].names.front() == "k0");
+    CHECK(many.places[0].units == 100);
+    CHECK(many.places[0].growth == 100 * 10'050);
+    CHECK(many.places[0].bytes == std::vector<std::uint64_t>{0, 100 * 10'050});
+    CHECK(growth({named(0, 1), named(2, 1)}).places.size() == 2);
+    const GrowthResult on_each = growth({named(9, 10), named(9, 1000)});  // on each instance
+    REQUIRE(on_each.places.size() == 1);
+    CHECK(on_each.places[0].names.size() == 9);
+    CHECK(on_each.places[0].units == 9 * 990);
+}
+
+TEST_CASE("growth: in another order", "[growth]") {
+    GrowthResult result = growth({registry(10, 2'000'000), registry(18, 2'500'000)});
+    result.types.front().retained = {std::nullopt, 7};
+    const auto first = [&](GrowthSort sort) {
+        GrowthResult copy = result;
+        order_growth(copy, sort);
+        return copy.types.front().name;
+    };
+    CHECK(first(GrowthSort::growth) == "app.Session");
+    CHECK(first(GrowthSort::count) == "app.Tensor");
+    CHECK(first(GrowthSort::name) == "app.Graph");
+    CHECK(first(GrowthSort::retained) == "app.Session");
+    order_growth(result, GrowthSort::count);
+    CHECK(result.held.front().row.type == "app.Tensor");
+    CHECK(result.places.front().place == "REGISTRY");
+    order_growth(result, GrowthSort::name);
+    CHECK(result.memories.front().name == "Python objects");
+}
+
 TEST_CASE("growth: blocks of C code, and what is free", "[growth]") {
     Inventory before = registry(10, 2'000'000), after = registry(10, 9'000'000);
     before.memory.push_back({c_code_row, 100'000, false, true});
@@ -249,6 +301,8 @@ TEST_CASE("growth: blocks of C code, and what is free", "[growth]") {
     GrowthResult result = growth({before, after});
     REQUIRE(result.cause == GrowthResult::Cause::native);
     CHECK(result.natives.front().now.of_class == "Widget");
+    REQUIRE(result.native_causes.size() == 1);
+    CHECK(result.native_causes.front().now.of_class == "Widget");
     for (HeldRow& held : after.held) held.now.native = held.type == "app.Session" ? 7'000'000 : 0;
     result = growth({before, after});
     CHECK(result.cause != GrowthResult::Cause::native);  // the sessions own it

@@ -17,9 +17,11 @@ import time
 
 import cores
 import harness
+import native
 
 CASES = ("sessions", "thread_local", "attribute", "of_class", "lru_cache", "closures", "linked", "buffer", "strings", "garbage", "references", "native",
-         "arrays", "nothing")
+         "arrays", "made_up", "library_sessions", "activations", "views", "classes", "nothing")
+_WITH_NUMPY = ("arrays", "activations", "views")
 _HEAD = "%-16s %-13s %7s %8s" % ("interpreter", "case", "faults", "seconds")
 
 
@@ -32,7 +34,7 @@ def main():
     print(_HEAD, flush=True)
     for interpreter in found:
         for case in options.cases:
-            if case == "arrays" and not interpreter.numpy:
+            if case in _WITH_NUMPY and not interpreter.numpy or case == "classes" and interpreter.tree:
                 continue
             began = time.monotonic()
             faults = run_one(options, interpreter, case, work)
@@ -49,6 +51,8 @@ def run_one(options, interpreter, case, work):
     try:
         for path in glob.glob(cores.PROGRAMS + "/*.py"):
             shutil.copy(path, folder)
+        if case == "classes":
+            native.compile_library("native_leak.cpp", folder)
         process = cores.start(interpreter, ["growth.py", case, "."], folder)
         if process.wait(timeout=300) != 0:
             return ["the program ended with %d: %s" % (process.returncode, cores.last_words(folder))]
@@ -96,12 +100,24 @@ def growth_faults(data, case, truth):
         if data["cause"] != "nothing" or not data["headline"].startswith("Nothing grew"):
             yield "said of what did not grow: " + data["headline"]
         return
+    if case == "classes":
+        grown = {row["class"]: row["count_delta"] for row in data["native"] if row["class"]}
+        if {name: grown.get(name) for name in truth["classes"]} != truth["classes"]:
+            yield "the classes grew by %s" % grown
+        if data["cause"] != "native" or not any(name in data["headline"] for name in truth["classes"]):
+            yield "the classes are not the cause: " + data["headline"]
+        return
     if case == "native":
         blocks = [row for row in data["native"] if row["class"] is None and row["count_delta"] == truth["blocks"] and row["size"] >= 3000]
         if data["cause"] != "native" or not blocks:
             yield "the blocks are not the cause: " + data["headline"]
         return
     yield from place_faults(data, truth)
+    rows = {row["attribute"]: row for row in data["holders"] if (row["type"], row["holder"]) == ("numpy.ndarray", truth["holder"])}
+    for name, numbers in truth["held"].items():
+        row = rows.get(name, {"count_delta": 0, "size_delta": 0})
+        if [row["count_delta"], row["size_delta"]] != numbers:
+            yield "%s.%s grew by %s, and not by %s" % (truth["holder"], name, [row["count_delta"], row["size_delta"]], numbers)
 
 
 def place_faults(data, truth):
