@@ -76,7 +76,6 @@ const std::vector<Library>& libraries() {
         {"nlohmann/", {"cli/json.h"}},
         {"sqlite3.h", {"cli/database"}},
         {"xxhash.h", {"parsers/index", "analysis/content_hashes.cpp", "cli/index_place.cpp"}},
-        {"oneapi/tbb/", {"parsers/base/in_pieces.cpp"}},
         // The system's.
         {"sys/", {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/index", "cli"}},
         {"dlfcn.h", {"parsers/emulation/unicorn.cpp"}},
