@@ -58,19 +58,32 @@ int nameless_file(const std::string& folder) {
 }
 
 bool all_zero(const std::byte* data, std::size_t size) {
-    return std::all_of(data, data + size, [](std::byte b) { return b == std::byte{0}; });
+    return data[0] == std::byte{0} && std::memcmp(data, data + 1, size - 1) == 0;
 }
 
-/// Writes the pages that are not zero; the rest stay holes. False if the disk refuses.
-bool write_sparse(int fd, const std::byte* data, std::size_t size, std::uint64_t at) {
-    for (std::size_t done = 0; done < size;) {
-        const std::size_t part = std::min(page, size - done);
-        if (!all_zero(data + done, part) &&
-            ::pwrite(fd, data + done, part, static_cast<off_t>(at + done)) != static_cast<ssize_t>(part))
-            return false;
-        done += part;
+bool write_all(int fd, const std::byte* data, std::size_t size, std::uint64_t at) {
+    while (size > 0) {
+        const ssize_t done = ::pwrite(fd, data, size, static_cast<off_t>(at));
+        if (done <= 0) return false;
+        data += done;
+        size -= static_cast<std::size_t>(done);
+        at += static_cast<std::uint64_t>(done);
     }
     return true;
+}
+
+/// Writes what lies between pages of zeros; these stay holes. False if the disk refuses.
+bool write_sparse(int fd, const std::byte* data, std::size_t size, std::uint64_t at) {
+    std::size_t begin = 0;  // of what is to be written
+    for (std::size_t done = 0; done < size;) {
+        const std::size_t part = std::min(page, size - done);
+        if (all_zero(data + done, part)) {
+            if (!write_all(fd, data + begin, done - begin, at + begin)) return false;
+            begin = done + part;
+        }
+        done += part;
+    }
+    return write_all(fd, data + begin, size - begin, at + begin);
 }
 
 bool has_space(int fd) {
