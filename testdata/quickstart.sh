@@ -26,7 +26,7 @@ unset DEBUGINFOD_URLS  # else gdb asks the network about every library
 . testdata/steps.sh
 
 build_packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev libfmt-dev
-    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev libxxhash-dev libtbb-dev
+    nlohmann-json3-dev libsqlite3-dev libzstd-dev liblzma-dev liblz4-dev zlib1g-dev libxxhash-dev
     libunicorn-dev)
 program_packages=(python3 python3-numpy gdb)
 heapsift=$here/build/release/heapsift
