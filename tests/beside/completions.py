@@ -92,7 +92,7 @@ class Shell:
                 r"PS1='> '; told() { printf '\1%s\2' ""\"$@\"; echo ENDOF''TOLD; }; echo READ''Y")
 
     def _fish(self, completions: Path, _home: Path) -> "tuple[List[str], str]":
-        return (["fish", "--no-config", "-i"],
+        return (["fish", "-i"],
                 f"source {completions}/fish/heapsift.fish; set -g fish_autosuggestion_enabled 0; "
                 r"function told; printf '\1%s\2' $argv; echo ENDOF''TOLD; end; echo READ''Y")
 
