@@ -2,6 +2,7 @@
 """Types lines into bash, zsh and fish, presses Tab, and looks at what the shell then has.
 
     tests/beside/completions.py --heapsift build/release/heapsift --completions build/release/completions
+    tests/beside/completions.py --heapsift /usr/bin/heapsift --completions system        where a package has put them
 
 After Tab the line is made into the arguments of a function `told` (Home, its name, Enter), which writes each between
 marks. So what is compared is what the shell understood, after all of its quoting: a type with a hostile name must
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from small_core import EVIL, make_core  # noqa: E402
 from terminal import HOME, Terminal  # noqa: E402
 
+SYSTEM = Path("system")
 SLOWEST = 0.3  # seconds for one answer of the program, on a busy machine; it needs some ms
 
 # What is typed, and the words that the shell then has, but for the program's; None: whatever it lists has these
@@ -82,18 +84,20 @@ class Shell:
     def _bash(self, completions: Path, _home: Path) -> "tuple[List[str], str]":
         common = "/usr/share/bash-completion/bash_completion"
         load = f". {common}; " if os.path.exists(common) else ""
+        if completions != SYSTEM:
+            load += f". {completions}/bash/heapsift; "
         return (["bash", "--norc", "--noprofile", "-i"],
-                f"{load}. {completions}/bash/heapsift; bind 'set bell-style none'; PS1='> '; "
+                f"{load}bind 'set bell-style none'; PS1='> '; "
                 r"told() { printf '\1%s\2' ""\"$@\"; echo ENDOF''TOLD; }; echo READ''Y")
 
     def _zsh(self, completions: Path, home: Path) -> "tuple[List[str], str]":
         return (["zsh", "-f", "-i"],
-                f"fpath=({completions}/zsh $fpath); autoload -Uz compinit; compinit -u -d {home}/zcompdump; "
+                f"{'' if completions == SYSTEM else f'fpath=({completions}/zsh $fpath); '}autoload -Uz compinit; compinit -u -d {home}/zcompdump; "
                 r"PS1='> '; told() { printf '\1%s\2' ""\"$@\"; echo ENDOF''TOLD; }; echo READ''Y")
 
     def _fish(self, completions: Path, _home: Path) -> "tuple[List[str], str]":
         return (["fish", "-i"],
-                f"source {completions}/fish/heapsift.fish; set -g fish_autosuggestion_enabled 0; "
+                f"{'' if completions == SYSTEM else f'source {completions}/fish/heapsift.fish; '}set -g fish_autosuggestion_enabled 0; "
                 r"function told; printf '\1%s\2' $argv; echo ENDOF''TOLD; end; echo READ''Y")
 
     def tab(self, line: str) -> List[str]:
@@ -200,7 +204,10 @@ def main() -> int:
     parser.add_argument("--completions", type=Path, required=True)
     parser.add_argument("--shells", nargs="*", default=["bash", "zsh", "fish"])
     arguments = parser.parse_args()
-    program, completions = os.path.abspath(arguments.heapsift), arguments.completions.resolve()
+    program = os.path.abspath(arguments.heapsift)
+    completions = arguments.completions
+    if completions != SYSTEM:
+        completions = completions.resolve()
     check = Check()
     covered: List[str] = []
     with tempfile.TemporaryDirectory() as made:
