@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Packages of heapsift, on a fresh Debian 12 or 13: installs what making them needs, builds one static executable, and puts into
-# build/packages a .deb and a tarball, which any Linux on x86-64 takes: nothing else has to be installed there.
+# build/packages a .deb, a tarball and a wheel, which any Linux on x86-64 takes: nothing else has to be installed there.
 #
 #     bash testdata/package.sh
 #
@@ -29,6 +29,8 @@ main() {
     rm -rf build/packages
     quietly "making the .deb and the tarball" cpack --config build/static/CPackConfig.cmake || die "cpack could not make the packages."
     rm -rf build/packages/_CPack_Packages
+    quietly "making the wheel" /usr/bin/python3 cli/python/make_wheel.py --build build/static --output build/packages ||
+        die "The wheel could not be made."
     step 4/4 check "check: the packages are what they promise to be, and answer about a core in an empty root"
     quietly "checking" /usr/bin/python3 tests/real/package.py --packages build/packages || die "The packages are not as they should be."
     end_step

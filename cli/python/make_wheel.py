@@ -189,6 +189,11 @@ def contents(build: Path, described: Dict[str, Any], program: bytes) -> Dict[str
                (build / "completions/fish/heapsift.fish", "fish/vendor_completions.d/heapsift.fish")]
     for source, place in shared:
         files[f"{data}/data/share/{place}"] = (source.read_bytes(), 0o644)
+    # Whose work is in the program, where the build has written it down.
+    documents = build / "documents"
+    for source in [documents / "copyright", *sorted((documents / "licenses").glob("*"))]:
+        if source.is_file():
+            files[f"{info}/licenses/{source.relative_to(documents)}"] = (source.read_bytes(), 0o644)
     tags = "".join(f"Tag: py3-none-{tag}\n" for tag in platform_tags(program))
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: heapsift {version}\n"
                               f"Root-Is-Purelib: false\n{tags}".encode(), 0o644)
