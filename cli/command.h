@@ -22,9 +22,8 @@ struct Command {
     bool is_table = false;  // its answer has rows, so --format csv works
     /// Declares the command's own options and returns what runs it.
     CommandRunner (*setup)(CommandOptions& declare) = nullptr;
-    bool own_format = false;              // it declares --format itself, in place of the common option
-    std::string (*details)() = nullptr;   // the text of --help below its options
-    std::string (*examples)() = nullptr;  // the same above them
+    bool own_format = false;             // it declares --format itself, in place of the common option
+    std::string (*details)() = nullptr;  // the text of --help below its options; above them: command_texts.h
 };
 
 }  // namespace heapsift

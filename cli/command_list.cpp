@@ -4,6 +4,7 @@
 //     cli/render/NAME.h       the result as a Document
 //     cli/commands/NAME.h     its options, a Question with what it needs, session.write
 //     this file               its entry, and what words it takes (cli/words.h)
+//     cli/command_texts.cpp   what help and the manual say of it, with examples
 //     kept answers            if it walks over all objects: kept_answer (analysis/kept_answers.h); and if it is
 //                             asked often, a line in cli/commands/index.cpp
 //     tests                   analysis/NAME_test.cpp on a HandmadeHeap, cli for the document, and in
@@ -58,14 +59,7 @@ const std::vector<Command>& all_commands() {
          setup_overview},
         {{.name = "suspects"}, "[CORE]", "likely causes, each with its fix", false, setup_suspects},
         {{.name = "types"}, "[CORE]", "objects by type: how many, how large", true, setup_types},
-        {{.name = "holders"},
-         "[CORE]",
-         "who holds the memory: owner and attribute",
-         true,
-         setup_holders,
-         false,
-         nullptr,
-         holders_examples},
+        {{.name = "holders"}, "[CORE]", "who holds the memory: owner and attribute", true, setup_holders},
         {{.name = "objects"}, "[CORE]", "single objects, largest first", true, setup_objects},
         {{.name = "show", .takes_address = true},
          "ADDRESS [CORE]",
@@ -114,19 +108,9 @@ const std::vector<Command>& all_commands() {
          "[CORE]",
          "equal values, and what one copy would save",
          true,
-         setup_duplicates,
-         false,
-         nullptr,
-         duplicates_examples},
-        {{.name = "waste"},
-         "[CORE]",
-         "memory that the same content would not need",
-         true,
-         setup_waste,
-         false,
-         nullptr,
-         waste_examples},
-        {{.name = "diff", .takes_core = false, .takes_paths = true},
+         setup_duplicates},
+        {{.name = "waste"}, "[CORE]", "memory that the same content would not need", true, setup_waste},
+        {{.name = "diff", .takes_core = false, .takes_paths = true, .takes_exports = true},
          "OLD NEW...",
          "what grew between cores of one program",
          true,
@@ -155,7 +139,7 @@ const std::vector<Command>& all_commands() {
          batch_details},
         {{.name = "help", .takes_core = false, .takes_topics = true},
          "[TOPIC|COMMAND]",
-         "topics: capture, address, words",
+         "topics: capture, address, words, environment",
          false,
          nullptr},
     };

@@ -78,8 +78,8 @@ CommandOptions::CommandOptions(const std::string& command, const std::string& su
 
 CommandOptions::~CommandOptions() = default;
 
-void CommandOptions::declare(const std::string& names, const std::string& value_name,
-                             const std::string& description) {
+CommandOptions::Option& CommandOptions::declare(const std::string& names, const std::string& value_name,
+                                                const std::string& description, ValueKind kind) {
     Option& option = declared_.emplace_back();
     for (const std::string& name : divided(names))
         (name.starts_with("--") ? option.long_names : option.short_names)
@@ -87,6 +87,8 @@ void CommandOptions::declare(const std::string& names, const std::string& value_
     option.value_name = value_name;
     option.description = description;
     option.common = common_;
+    option.kind = kind;
+    return option;
 }
 
 void CommandOptions::flag(const std::string& names, bool& given, const std::string& description) {
@@ -101,7 +103,7 @@ void CommandOptions::flag(const std::string& names, std::function<void()> given,
 }
 
 void CommandOptions::text(const std::string& names, std::string& value, const std::string& value_name,
-                          const std::string& description, Repeated repeated) {
+                          const std::string& description, Repeated repeated, ValueKind kind) {
     const bool once = repeated == Repeated::refused;
     const auto read = [&value, once, name = long_name(names)](const std::string& typed) {
         if (once && !value.empty()) throw wrong_usage("bad-option", name + " is given twice", "give it once");
@@ -109,22 +111,30 @@ void CommandOptions::text(const std::string& names, std::string& value, const st
     };
     parser_->add(names, read, description,
                  once ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
-    declare(names, value_name, description);
+    declare(names, value_name, description, kind);
+}
+
+void CommandOptions::text(const std::string& names, std::string& value, const std::string& value_name,
+                          const std::string& description, ValueKind kind) {
+    text(names, value, value_name, description, Repeated::last_counts, kind);
 }
 
 void CommandOptions::texts(const std::string& names, std::vector<std::string>& values,
-                           const std::string& value_name, const std::string& description) {
+                           const std::string& value_name, const std::string& description,
+                           std::vector<std::string> words) {
     const auto read = [&values](const std::string& typed) {
         for (std::string& part : divided(typed)) values.push_back(std::move(part));
     };
     parser_->add(names, read, description, CLI::MultiOptionPolicy::TakeAll);
-    declare(names, value_name, description);
+    Option& option = declare(names, value_name, description);
+    option.several = true;
+    option.words = std::move(words);
 }
 
 void CommandOptions::choice(const std::string& names, std::vector<std::string> words,
                             std::function<void(std::size_t)> chosen, const std::string& description) {
     const std::string value_name = fmt::format("{}", fmt::join(words, "|"));
-    const auto choose = [words = std::move(words), chosen = std::move(chosen),
+    const auto choose = [words, chosen = std::move(chosen),
                          name = long_name(names)](const std::string& typed) {
         const auto found = std::find(words.begin(), words.end(), typed);
         if (found == words.end())
@@ -133,7 +143,7 @@ void CommandOptions::choice(const std::string& names, std::vector<std::string> w
         chosen(static_cast<std::size_t>(found - words.begin()));
     };
     parser_->add(names, choose, description);
-    declare(names, value_name, description);
+    declare(names, value_name, description, ValueKind::choice).words = std::move(words);
 }
 
 void CommandOptions::number(const std::string& names, std::optional<std::size_t>& value,
@@ -142,7 +152,7 @@ void CommandOptions::number(const std::string& names, std::optional<std::size_t>
         value = read_number(name, typed, least, most);
     };
     parser_->add(names, read, description);
-    declare(names, "N", description);
+    declare(names, "N", description, ValueKind::number);
 }
 
 const CommandOptions::Option* CommandOptions::find(const std::string& name) const {

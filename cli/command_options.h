@@ -13,6 +13,9 @@
 
 namespace heapsift {
 
+/// What the value of an option is, for completion.
+enum class ValueKind { any, number, choice, type, core, file, directory };
+
 class CommandOptions {
 public:
     struct Option {
@@ -20,7 +23,10 @@ public:
             long_names;          // "n", "limit": without dashes; there is always a long one
         std::string value_name;  // "PATH", "text|json"; empty for a flag
         std::string description;
-        bool common = false;  // every command has it
+        bool common = false;   // every command has it
+        bool several = false;  // values of each use, divided by commas
+        ValueKind kind = ValueKind::any;
+        std::vector<std::string> words;  // values there are: all of them for a choice, else the usual ones
         bool is_flag() const { return value_name.empty(); }
     };
     enum class Repeated { last_counts, refused };
@@ -35,10 +41,13 @@ public:
     void flag(const std::string& names, bool& given, const std::string& description);
     void flag(const std::string& names, std::function<void()> given, const std::string& description);
     void text(const std::string& names, std::string& value, const std::string& value_name,
-              const std::string& description, Repeated repeated = Repeated::last_counts);
-    /// Each use adds its values, split at commas.
+              const std::string& description, Repeated repeated = Repeated::last_counts,
+              ValueKind kind = ValueKind::any);
+    void text(const std::string& names, std::string& value, const std::string& value_name,
+              const std::string& description, ValueKind kind);
+    /// Each use adds its values, split at commas. `words`: what a value may be, or begin with.
     void texts(const std::string& names, std::vector<std::string>& values, const std::string& value_name,
-               const std::string& description);
+               const std::string& description, std::vector<std::string> words = {});
     /// One of `words`; `chosen` gets its index.
     void choice(const std::string& names, std::vector<std::string> words,
                 std::function<void(std::size_t)> chosen, const std::string& description);
@@ -61,7 +70,8 @@ public:
 private:
     struct Parser;
 
-    void declare(const std::string& names, const std::string& value_name, const std::string& description);
+    Option& declare(const std::string& names, const std::string& value_name, const std::string& description,
+                    ValueKind kind = ValueKind::any);
 
     std::unique_ptr<Parser> parser_;
     std::vector<Option> declared_;

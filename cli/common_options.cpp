@@ -18,14 +18,19 @@ void add_when(CommandOptions& declare, const std::string& name, When& when, cons
 
 void add_common_options(CommandOptions& declare, CommonOptions& options, bool own_format) {
     declare.begin_common();
-    declare.text("--core", options.core, "PATH", "the core (else $HEAPSIFT_CORE or the one in use)");
-    declare.text("--executable", options.search.executable, "PATH", "the interpreter's binary, if not found");
-    declare.text("--sysroot", options.search.sysroot, "DIR", "root of the crashed machine's program files");
-    declare.text("--debug-dir", options.search.debug_dir, "DIR", "directory of debug files, by build-id");
+    declare.text("--core", options.core, "PATH", "the core (else $HEAPSIFT_CORE or the one in use)",
+                 ValueKind::core);
+    declare.text("--executable", options.search.executable, "PATH", "the interpreter's binary, if not found",
+                 ValueKind::file);
+    declare.text("--sysroot", options.search.sysroot, "DIR", "root of the crashed machine's program files",
+                 ValueKind::directory);
+    declare.text("--debug-dir", options.search.debug_dir, "DIR", "directory of debug files, by build-id",
+                 ValueKind::directory);
     declare.flag("--no-native", options.no_native,
                  "retained sizes of Python's objects alone, as if C code owned nothing");
     declare.flag("--no-index", options.no_index, "neither read nor write the core's index");
-    declare.text("--index-dir", options.index_dir, "DIR", "where indexes lie (default ~/.cache/heapsift)");
+    declare.text("--index-dir", options.index_dir, "DIR", "where indexes lie (default ~/.cache/heapsift)",
+                 ValueKind::directory);
     if (!own_format)
         declare.choice(
             "--format", {"text", "json", "jsonl", "csv"},

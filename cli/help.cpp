@@ -57,17 +57,16 @@ std::string examples_text(const std::vector<Example>& examples, std::size_t inde
     return text;
 }
 
+std::vector<Example> with_program_name(std::vector<Example> examples) {
+    for (Example& example : examples) example.command = command_line(example.command);
+    return examples;
+}
+
 std::string general_help(const std::vector<Command>& commands, const CommandOptions& options) {
     Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, "", TableColumn::Fit::wrap}});
     for (const Command& command : commands)
         table.add({command.words.name + " " + command.usage, command.summary});
-    const std::string examples = examples_text({
-        {command_line("core.1234 --top types"), "the first question"},
-        {command_line("objects"), "later commands use the same core"},
-        {command_line("show 0x7f31c2a4d5e0"), "one object, by its address from a table"},
-        {command_line("show \"app.CACHE['k']\""), "or by a Python expression"},
-        {command_line("help address"), "more ways to name an object"},
-    });
+    const std::string examples = examples_text(with_program_name(examples_of_heapsift()));
     return fmt::format(
         "heapsift {}: what fills the memory of a Python process, from its core dump\n\n"
         "{}\n"
@@ -83,7 +82,9 @@ std::string general_help(const std::vector<Command>& commands, const CommandOpti
 std::string command_help(const Command& command, const CommandOptions& options) {
     std::string text = fmt::format("Usage: {} {} [options]\n\n{}\n\n", command_line(command.words.name),
                                    command.usage, command.summary);
-    if (command.examples) text += command.examples() + "\n";
+    const CommandText& more = text_of_command(command.words.name);
+    if (!more.examples.empty()) text += examples_text(with_program_name(more.examples)) + "\n";
+    if (!more.description.empty()) text += wrapped(more.description, narrowest_terminal, 0) + "\n\n";
     text += "Options\n" + options_text(options, false);
     text += std::string("\n") + common_group + "\n" + options_text(options, true);
     return command.details ? text + "\n" + command.details() : text;

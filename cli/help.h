@@ -3,6 +3,7 @@
 // What heapsift says about itself.
 
 #include "cli/command.h"
+#include "cli/command_texts.h"
 
 #include <cstddef>
 #include <string>
@@ -23,16 +24,13 @@ std::string command_help(const Command& command, const CommandOptions& options);
 /// heapsift without arguments; `core_in_use` is a path, or empty.
 std::string first_words(const std::string& core_in_use);
 
-/// A line to type, and what it does.
-struct Example {
-    std::string command;
-    std::string remark;
-};
-
 /// The remarks stand in a column beside the commands, or below them if a command is too long for that.
 std::string examples_text(const std::vector<Example>& examples, std::size_t indent = 2);
 
-/// heapsift help TOPIC (capture, words); empty for an unknown topic.
+/// Examples of a text, whose lines lack the program's name, with the name by which it was called.
+std::vector<Example> with_program_name(std::vector<Example> examples);
+
+/// heapsift help TOPIC (capture, words, ...); empty for an unknown topic.
 std::string help_topic(std::string_view topic);
 std::vector<std::string> help_topics();
 

@@ -1,6 +1,7 @@
-// The prose of help: the first words, how to get a core, how to name an object, the terms.
+// The prose of help: the first words, how to get a core, how to name an object, the terms, the environment.
 
 #include "cli/help.h"
+#include "cli/table.h"
 #include "cli/text_width.h"
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
@@ -170,13 +171,26 @@ std::string words_text() {
         fmt::arg("path", entry("  path         the references from a root to an object:", "why")));
 }
 
+std::string environment_text() {
+    constexpr std::size_t narrowest = 80;  // columns that every terminal has
+    const auto listed = [](const std::vector<Term>& terms) {
+        Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, "", TableColumn::Fit::wrap}});
+        for (const Term& term : terms) table.add({term.name, term.meaning});
+        return table.text(narrowest, false);
+    };
+    return "Variables of the environment\n\n" + listed(environment_variables()) + "\nFiles\n\n" +
+           listed(files_of_heapsift()) + "\nExit codes\n\n" + listed(exit_codes());
+}
+
 struct Topic {
     std::string_view name;
     std::string (*text)();
 };
 
-constexpr std::array<Topic, 3> topics = {
-    {{"capture", capture_text}, {"address", address_text}, {"words", words_text}}};
+constexpr std::array<Topic, 4> topics = {{{"capture", capture_text},
+                                          {"address", address_text},
+                                          {"words", words_text},
+                                          {"environment", environment_text}}};
 
 }  // namespace
 

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view ending = ".index", unpacked_ending = ".unpacked", unfinished_ending = ".new",
-                           checked_ending = ".checked", answers_ending = ".answers";
+                           checked_ending = ".checked", answers_ending = ".answers", names_ending = ".names";
 constexpr std::uint64_t default_limit = std::uint64_t{20} << 30, always_free = std::uint64_t{1} << 30;
 constexpr std::uint64_t head_bytes = 64 << 10, sample_bytes = 4 << 10, samples = 64;
 constexpr std::size_t longest_name = 60;
@@ -114,8 +114,11 @@ std::vector<KeptFile> all_in(const std::string& directory) {
                        entry->last_write_time(error)};
         const auto checked = fs::last_write_time(entry->path().string() + std::string(checked_ending), error);
         if (!error) index.used = std::max(index.used, checked);
-        const auto answers = fs::file_size(answers_path(entry->path().string()), error);
-        if (!error) index.bytes += answers;
+        for (const std::string& beside :
+             {answers_path(entry->path().string()), names_path(entry->path().string())}) {
+            const auto bytes = fs::file_size(beside, error);
+            if (!error) index.bytes += bytes;
+        }
         error.clear();
         found.push_back(std::move(index));
     }
@@ -150,10 +153,10 @@ void remove_unfinished(const std::string& directory) {
     const auto oldest = fs::file_time_type::clock::now() - std::chrono::hours(1);
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
          entry.increment(error)) {
-        // core-0.index.1234.new, or core-0.index.checked.1234.new; or core-0.index.answers.1234.new
+        // core-0.index.1234.new, or core-0.index.checked.1234.new; or core-0.index.answers.1234.new, core-0.index.names.1234.new
         fs::path whole = entry->path().stem().stem();
         if (whole.extension() == checked_ending) whole = whole.stem();
-        if (whole.extension() == answers_ending) whole = whole.stem();
+        if (whole.extension() == answers_ending || whole.extension() == names_ending) whole = whole.stem();
         if (entry->path().extension() != unfinished_ending ||
             (whole.extension() != ending && whole.extension() != unpacked_ending))
             continue;
@@ -186,6 +189,7 @@ UnpackedCopy unpacked_copy(const std::string& directory, const CoreChoice& choic
 }
 
 std::string answers_path(const std::string& index) { return index + std::string(answers_ending); }
+std::string names_path(const std::string& index) { return index + std::string(names_ending); }
 
 IndexKey index_key(const CoreChoice& choice, const CoreFile& core) {
     const auto identity = identity_of(choice.path);
@@ -280,6 +284,7 @@ std::size_t drop_old_indexes(const std::string& path, const std::string& unpacke
         for (const std::string& beside : {index.path.string(), answers})
             fs::remove(beside + std::string(checked_ending), error);
         fs::remove(answers, error);
+        fs::remove(names_path(index.path.string()), error);
         sum -= index.bytes;
         ++removed;
     }

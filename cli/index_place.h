@@ -23,6 +23,9 @@ std::string index_path(const std::string& directory, const CoreChoice& choice, b
 /// Beside an index: the file for what questions found (analysis/kept_answers.h).
 std::string answers_path(const std::string& index);
 
+/// Beside an index: the names of its types (cli/complete/kept_type_names.h).
+std::string names_path(const std::string& index);
+
 /// The file for a compressed core, once it is unpacked (parsers/elf/unpacked_copy.h), beside its index;
 /// options do not shape it.
 std::string unpacked_path(const std::string& directory, const CoreChoice& choice);

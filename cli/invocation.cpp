@@ -6,6 +6,7 @@
 
 #include "cli/command_list.h"
 #include "cli/command_options.h"
+#include "cli/declared_command.h"
 #include "cli/help.h"
 #include "cli/version.h"
 #include "parsers/base/program_name.h"
@@ -53,16 +54,8 @@ std::string without_dashes(const std::string& name) {
 
 }  // namespace
 
-struct Invocation::Parser {
-    const Command& command;
-    CommandOptions options;
-    CommandRunner run;
-
-    Parser(const Command& declared, CommonOptions& common)
-        : command(declared), options(declared.words.name, declared.summary) {
-        if (command.setup) run = command.setup(options);
-        add_common_options(options, common, command.own_format);
-    }
+struct Invocation::Parser : DeclaredCommand {
+    using DeclaredCommand::DeclaredCommand;
 
     std::vector<std::string> option_names() const {
         std::vector<std::string> names;
@@ -260,10 +253,11 @@ ExitCode Invocation::show_help(const std::vector<std::string>& topics) {
             std::vector<std::string> known = help_topics();
             for (const Command& command : all_commands()) known.push_back(command.words.name);
             const auto nearest = nearest_words(topic, known);
-            throw wrong_usage(
-                "no-such-topic", fmt::format("{} is not a help topic", topic),
-                nearest.empty() ? command_line("help TOPIC") + ": capture, address, words or a command's name"
-                                : "did you mean: " + command_line("help " + nearest.front()));
+            throw wrong_usage("no-such-topic", fmt::format("{} is not a help topic", topic),
+                              nearest.empty()
+                                  ? command_line("help TOPIC") +
+                                        ": capture, address, words, environment or a command's name"
+                                  : "did you mean: " + command_line("help " + nearest.front()));
         }
         text += (text.empty() ? "" : "\n") + part;
     }

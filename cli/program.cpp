@@ -2,10 +2,14 @@
 
 #include "cli/program.h"
 
+#include "cli/complete/complete.h"
+#include "cli/console.h"
 #include "cli/invocation.h"
+#include "cli/manual/write_manual.h"
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace heapsift {
@@ -27,10 +31,24 @@ ExitCode run(Invocation& invocation) {
     }
 }
 
+/// What shells and the build ask, and no help mentions; nothing if it is a person's line.
+std::optional<ExitCode> run_hidden(const std::vector<std::string>& arguments) {
+    if (arguments.size() == 2 && arguments[0] == "__manual") {
+        write_manual(arguments[1]);
+        return ExitCode::answered;
+    }
+    if (arguments.empty() || arguments[0] != "__complete") return std::nullopt;
+    Output output;
+    output.write(complete({arguments.begin() + 1, arguments.end()}));
+    output.flush();
+    return ExitCode::answered;
+}
+
 }  // namespace
 
 int run_program(std::vector<std::string> arguments, EndProcess end) {
     try {
+        if (const auto hidden = run_hidden(arguments)) return static_cast<int>(*hidden);
         Invocation invocation(std::move(arguments), run_program, end);
         return static_cast<int>(run(invocation));
     } catch (const OutputClosed&) {

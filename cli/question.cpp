@@ -3,6 +3,8 @@
 
 #include "cli/question.h"
 
+#include "cli/type_option.h"
+
 #include <cassert>
 #include <vector>
 
@@ -42,11 +44,12 @@ Question::Question(Session& session, const std::vector<Need>& needs)
       heap_(session.open_heap()),
       work_(heap_, session.progress(), session.index(), &session.answers()) {
     for (const Need need : needs) declare(need);
-    session_.keep_afterwards([this] {
-        std::vector<PartWriter> parts = heap_.parts();
-        work_.add_parts(parts);
-        return parts;
-    });
+    const auto parts = [this] {
+        std::vector<PartWriter> found = heap_.parts();
+        work_.add_parts(found);
+        return found;
+    };
+    session_.keep_afterwards(parts, [this] { return type_names_by_count(heap_.snapshot()); });
 }
 
 void Question::take_what_is_at_hand() {

@@ -33,7 +33,7 @@ public:
     explicit Question(Session& session, const std::vector<Need>& needs);
     Question(const Question&) = delete;
     Question& operator=(const Question&) = delete;
-    ~Question() { session_.keep_afterwards(nullptr); }
+    ~Question() { session_.keep_afterwards(nullptr, nullptr); }
 
     /// The objects. Columns are absent until `filled` or a function below it is called, so a command that
     /// looks up an object can report that there is none before the work.

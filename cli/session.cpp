@@ -4,6 +4,7 @@
 #include "cli/session.h"
 
 #include "analysis/object_row.h"
+#include "cli/complete/kept_type_names.h"
 #include "cli/index_place.h"
 #include "cli/large_blocks.h"
 #include "cli/machine.h"
@@ -137,8 +138,18 @@ std::string Session::keep_index() {
         return "the index " + index_->path() + " is not used: " + index_->why();
     index_->remember_checked();
     const std::string why = keep_in_index(*index_, parts(), unpacked());
-    if (why.empty()) keep_answers();
+    if (why.empty()) {
+        keep_answers();
+        keep_names();
+    }
     return why;
+}
+
+/// Beside the index, unless they are there.
+void Session::keep_names() {
+    const std::string path = names_path(index_->path());
+    if (type_names_ && !has_type_names(path, choice_->path))
+        keep_type_names(path, choice_->path, type_names_());
 }
 
 std::string Session::unpacked() const { return copy_ && copy_->is_mapped() ? copy_->path() : ""; }

@@ -65,7 +65,12 @@ public:
     /// What questions to this core found before. What they find now is kept with the index.
     KeptAnswers& answers() { return answers_; }
     /// What the index is to keep of this run: called once after the answer was written, if there is an index.
-    void keep_afterwards(std::function<std::vector<PartWriter>()> parts) { parts_ = std::move(parts); }
+    /// `type_names`: the names of the heap's types, the most frequent first, for completion.
+    void keep_afterwards(std::function<std::vector<PartWriter>()> parts,
+                         std::function<std::vector<std::string>()> type_names) {
+        parts_ = std::move(parts);
+        type_names_ = std::move(type_names);
+    }
     /// For a heap with references: reports how they are known (with -v), and which of them could not be read.
     /// `object`: the one that was asked about, or no_object.
     void note_references(const HeapReader& heap, ObjectId object = no_object);
@@ -104,6 +109,7 @@ private:
     std::string unpacked() const;
     void tell_copy();
     void keep_answers();
+    void keep_names();
     void enter(std::string_view pass);
     void know_secrets(const CoreFile& core);
     void know_core(const CoreFile& core, const PythonRuntime* python);
@@ -133,6 +139,7 @@ private:
     KeptAnswers answers_;
     IndexKey index_key_{};
     std::function<std::vector<PartWriter>()> parts_;
+    std::function<std::vector<std::string>()> type_names_;
     Progress progress_;
     std::optional<PassClock> clock_;  // with -v
 };

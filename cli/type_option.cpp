@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
 
 namespace heapsift {
 
@@ -29,6 +32,21 @@ std::vector<TypeId> types_named(const HeapSnapshot& heap, const std::string& nam
                         [&](TypeId of) { return heap.types.derives(type, of); }))
             all.push_back(type);
     return all;
+}
+
+std::vector<std::string> type_names_by_count(const HeapSnapshot& heap) {
+    std::vector<std::uint64_t> counts(heap.types.size());
+    for (ObjectId object{0}; object < heap.object_count(); ++object)
+        if (const TypeId type = heap.type_of(object); type < counts.size()) ++counts[type];
+    std::map<std::string, std::uint64_t> by_name;
+    for (TypeId type{0}; type < heap.types.size(); ++type)
+        if (counts[type] > 0) by_name[heap.types[type].name] += counts[type];
+    std::vector<std::pair<std::string, std::uint64_t>> rows(by_name.begin(), by_name.end());
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::vector<std::string> names;
+    for (auto& [name, count] : rows) names.push_back(std::move(name));
+    return names;
 }
 
 }  // namespace heapsift

@@ -5,5 +5,6 @@
 namespace heapsift {
 
 std::string version() { return HEAPSIFT_VERSION; }
+std::string version_date() { return HEAPSIFT_DATE; }
 
 }  // namespace heapsift

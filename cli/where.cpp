@@ -81,4 +81,10 @@ std::vector<ObjectCondition> parse_conditions(std::string_view text) {
     }
 }
 
+std::vector<std::string> condition_beginnings() {
+    std::vector<std::string> beginnings;
+    for (const auto& [name, field] : fields) beginnings.push_back(name + ">");
+    return beginnings;
+}
+
 }  // namespace heapsift

@@ -1,15 +1,25 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 or 13 to an answer: installs what the build needs, builds heapsift, starts a Python process that leaks,
-# takes its core, and shows what heapsift says about it.
+# From a fresh Debian to an answer: takes heapsift from a package (testdata/package.sh makes them), or else, on Debian 12 and 13,
+# installs what the build needs and builds it; starts a Python process that leaks, takes its core, and shows what heapsift says about it.
 #
-#     bash testdata/quickstart.sh          the process is testdata/programs/views.py: about 1.3 GiB of memory, and as much disk
-#     bash testdata/quickstart.sh CORE     analyses that core instead
+#     bash testdata/quickstart.sh               the process is testdata/programs/views.py: about 1.3 GiB of memory, and as much disk
+#     bash testdata/quickstart.sh CORE          analyses that core instead
+#     bash testdata/quickstart.sh PACKAGE …     with heapsift from that .deb or .tar.gz. Without it, from one that lies beside this script,
+#                                               in the checkout's top folder, or, if no source is newer, in build/packages
 #
+# A package is only unpacked into build/quickstart, not installed.
 # If it was interrupted, run it again: it continues where it stopped, and skips what is done.
 set -euo pipefail
-asked_core=
-usage='usage: bash testdata/quickstart.sh [CORE]'
+asked_core='' package=''
+usage='usage: bash testdata/quickstart.sh [PACKAGE.deb | PACKAGE.tar.gz] [CORE]'
 case ${1:-} in -h | --help) echo "$usage"; exit 0 ;; esac
+case ${1:-} in
+    *.deb | *.tar.gz)
+        [ -f "$1" ] || { echo "$1: no such file; give a package of heapsift" >&2; exit 2; }
+        package=$(realpath -- "$1")
+        shift
+        ;;
+esac
 if [ $# -gt 1 ]; then echo "$usage" >&2; exit 2; fi
 if [ $# = 1 ]; then
     [ -e "$1" ] || { echo "$1: no such file; give a core, or nothing to make one" >&2; exit 2; }
@@ -25,21 +35,26 @@ unset DEBUGINFOD_URLS  # else gdb asks the network about every library
 # shellcheck source=testdata/steps.sh
 . testdata/steps.sh
 
-build_packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev libfmt-dev
-    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev libxxhash-dev libtbb-dev
-    libunicorn-dev)
 program_packages=(python3 python3-numpy gdb)
 heapsift=$here/build/release/heapsift
 
 main() {
     : >"$log"
+    if [ -z "$package" ]; then package=$(package_at_hand); fi
+    if [ -n "$package" ]; then any_suite=yes; fi
     check_machine
-    local packages=("${build_packages[@]}")
-    if [ -z "$asked_core" ]; then packages+=("${program_packages[@]}"); fi
-    step 1/4 packages "packages: the compiler and the libraries${asked_core:-, Python with NumPy, gdb}"
-    install_packages "${packages[@]}"
-    step 2/4 build "build: heapsift, with $(build_jobs) compilers at a time"
-    build_heapsift
+    local packages=() what=''
+    if [ -z "$package" ]; then packages=("${build_packages[@]}") what="the compiler and the libraries"; fi
+    if [ -z "$asked_core" ]; then packages+=("${program_packages[@]}") what+="${what:+, }Python with NumPy, gdb"; fi
+    step 1/4 packages "packages: ${what:-none is needed}"
+    if [ ${#packages[@]} != 0 ]; then install_packages "${packages[@]}"; fi
+    if [ -n "$package" ]; then
+        step 2/4 heapsift "heapsift: unpacked from $package"
+        unpack_heapsift
+    else
+        step 2/4 build "build: heapsift, with $(build_jobs) compilers at a time"
+        build_heapsift
+    fi
     if [ -n "$asked_core" ]; then
         core=$asked_core
         step 3/4 core "core: yours, $core"
@@ -63,6 +78,29 @@ answer() {
         say "To go on:  export PATH=$(printf %q "$(dirname "$heapsift")"):\$PATH"
     fi
     exit $status
+}
+
+# The newest package, or nothing.
+package_at_hand() {
+    local found made=("$here"/build/packages/heapsift*.deb)
+    # shellcheck disable=SC2012
+    found=$(ls -t "$here"/testdata/heapsift*.deb "$here"/testdata/heapsift*.tar.gz "$here"/heapsift*.deb "$here"/heapsift*.tar.gz 2>/dev/null | head -n 1)
+    if [ -z "$found" ] && [ -f "${made[0]}" ] && [ -z "$(find CMakeLists.txt parsers analysis cli -type f -newer "${made[0]}" -print -quit)" ]; then
+        found=${made[0]}
+    fi
+    printf '%s' "$found"
+}
+
+unpack_heapsift() {
+    local to=$work/unpacked
+    rm -rf --one-file-system "$to"
+    mkdir -p "$to"
+    case $package in
+        *.deb) dpkg-deb -x "$package" "$to" && heapsift=$to/usr/bin/heapsift ;;
+        *) tar -xzf "$package" -C "$to" --strip-components=1 && heapsift=$to/bin/heapsift ;;
+    esac || die "$package could not be unpacked."
+    [ -x "$heapsift" ] || die "$package is no package of heapsift: it has no executable of that name."
+    say "    $("$heapsift" --version)"
 }
 
 # With the tests, if test.sh has asked for them.

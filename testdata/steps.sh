@@ -1,6 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# What quickstart.sh and test.sh share: numbered steps that say what they do, packages, a build that fits the memory.
+# What quickstart.sh, test.sh and package.sh share: numbered steps that say what they do, packages, a build that fits the memory.
 # Sourced by bash; `log` names the file that takes the long outputs.
+
+# shellcheck disable=SC2034
+build_packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev libfmt-dev
+    nlohmann-json3-dev libsqlite3-dev libzstd-dev liblzma-dev liblz4-dev zlib1g-dev libxxhash-dev
+    libunicorn-dev)
 
 say() { printf '%s\n' "$*"; }
 die() { printf '\n%s\n' "$*" >&2; exit 1; }
@@ -76,7 +81,7 @@ Move it elsewhere: cmake and ninja cannot build there." ;; esac
     suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-unknown}")
     case $suite in
         bookworm | trixie) ;;
-        *) say "This is made for Debian 12 and 13; here is '$suite': the packages may have other names." ;;
+        *) [ -n "${any_suite:-}" ] || say "This is made for Debian 12 and 13; here is '$suite': the packages may have other names." ;;
     esac
     [ "$(uname -m)" = x86_64 ] || die "heapsift is built and tested on x86-64 only; this is $(uname -m)."
     as_root=()

@@ -28,12 +28,10 @@ log=$tests/test.log
 # shellcheck source=testdata/steps.sh
 . testdata/steps.sh
 
-packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev catch2 libfmt-dev
-    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev libxxhash-dev libtbb-dev dwz
-    libunicorn-dev)
+packages=("${build_packages[@]}" catch2 dwz)
 packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-pil python3-lxml mypy python3-dbg debootstrap libjemalloc2 libjemalloc-dev
     musl-tools python3-django python3-sqlalchemy python3-flask python3-aiohttp python3-matplotlib python3-sklearn python3-gevent python3-twisted
-    python3-ipython
+    python3-ipython python3-venv zsh fish bash-completion man-db mandoc
     libffi-dev make xz-utils)  # to build a Python
 not_covered=()
 

@@ -7,10 +7,13 @@ set(allowed
     # what a user typed
     cli/words cli/arguments cli/address_argument cli/invocation cli/where cli/command_options cli/core_paths cli/commands/export
     cli/commands/dominators cli/commands/why cli/growth_limits cli/help cli/sort_option analysis/expression analysis/type_names
+    cli/complete/candidates cli/complete/paths cli/complete/complete cli/program
+    # examples, whose first word is a command
+    cli/manual/manual_page
     # layout and escaping: lines, blanks, addresses, paths within a message
-    cli/text_width cli/redact cli/units cli/document/text
+    cli/manual/roff cli/text_width cli/redact cli/units cli/document/text
     # files, variables and output of the system and of heapsift itself
-    cli/core_in_use cli/machine cli/terminal cli/output_file cli/core_choice cli/render/batch
+    cli/complete/kept_type_names cli/core_in_use cli/machine cli/terminal cli/output_file cli/core_choice cli/render/batch
     # keys of a document
     cli/render/arrays cli/render/export
     # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name

@@ -141,8 +141,8 @@ compressed or not), or - to read paths from standard input, one per line or as
 find -print0 writes them. Each core is read in its own process. The lines come
 in the order of the paths. As in overview --json, or what went wrong:
 
-  {"path", "exit", "overview", "signature", "complete", "certain", "warnings",
-   "core"}
+  {"path", "exit", "overview", "signature", "complete", "certain",
+   "warnings", "core"}
   {"path", "exit", "error": {"code", "message", "hint"}, "signature",
    "warnings", "core"}
 

@@ -226,7 +226,7 @@ std::string diff_details() {
            "A soak test that takes two cores fails with exit code 4 if one of its limits is\n"
            "exceeded: RULE is retained(EXPRESSION), count(TYPE) or memory(TYPE), then > and\n"
            "a size, a number, or a share of what was there before:\n  " +
-           command_line("diff core.1 core.2 --max-growth 5% --fail-on 'retained(app.CACHE)>1M'") + "\n";
+           command_line("diff core.1 core.2 --fail-on 'retained(app.CACHE)>1M'") + "\n";
 }
 
 }  // namespace heapsift

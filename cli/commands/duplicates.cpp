@@ -4,10 +4,8 @@
 
 #include "analysis/duplicates.h"
 #include "cli/command_options.h"
-#include "cli/help.h"
 #include "cli/question.h"
 #include "cli/render/duplicates.h"
-#include "parsers/base/program_name.h"
 
 #include <memory>
 
@@ -30,13 +28,5 @@ ExitCode run_duplicates(Session& session) {
 }  // namespace
 
 CommandRunner setup_duplicates(CommandOptions&) { return run_duplicates; }
-
-std::string duplicates_examples() {
-    return examples_text({
-        {command_line("duplicates"), "values with many copies, those first that cost most"},
-        {command_line("duplicates --json -n 100"), "the first hundred, with all holders and fixes"},
-        {command_line("waste"), "copies beside other memory that could be saved"},
-    });
-}
 
 }  // namespace heapsift

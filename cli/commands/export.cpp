@@ -266,7 +266,7 @@ std::string export_details() {
 CommandRunner setup_export(CommandOptions& declare) {
     auto options = std::make_shared<ExportOptions>();
     declare.text("-o,--output", options->output, "FILE", "the file; - is standard output",
-                 CommandOptions::Repeated::refused);
+                 CommandOptions::Repeated::refused, ValueKind::file);
     declare.text("--object", options->object, "ADDRESS", "dot: the object at the centre",
                  CommandOptions::Repeated::refused);
     declare.number("--depth", options->depth, "dot: steps; folded: frames");

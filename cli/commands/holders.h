@@ -5,7 +5,5 @@
 namespace heapsift {
 
 CommandRunner setup_holders(CommandOptions& declare);
-/// What stands first in its help.
-std::string holders_examples();
 
 }  // namespace heapsift

@@ -80,10 +80,12 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
 
 CommandRunner setup_objects(CommandOptions& declare) {
     auto options = std::make_shared<ObjectsOptions>();
-    declare.text("--type", options->type, "NAME", "module.Name or unique Name (* is any text)");
+    declare.text("--type", options->type, "NAME", "module.Name or unique Name (* is any text)",
+                 ValueKind::type);
     declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");
     declare.texts("--where", options->where, "FIELD<OP>NUMBER",
-                  "such as size>1M,refcount>=3; also memory, array_data, retained, block_size");
+                  "such as size>1M,refcount>=3; also memory, array_data, retained, block_size",
+                  condition_beginnings());
     add_sort_option(declare, options->sort, "default memory; retained takes longer");
     return [options](Session& session) { return run_objects(session, *options); };
 }

@@ -12,7 +12,6 @@
 #include "cli/render/types.h"
 #include "cli/usual_questions.h"
 
-#include <memory>
 #include <utility>
 
 namespace heapsift {
@@ -37,9 +36,10 @@ ExitCode run_overview(Session& session) {
 }  // namespace
 
 CommandRunner setup_overview(CommandOptions& declare) {
-    auto top = std::make_shared<std::string>();
-    declare.text("--top", *top, "types|objects", "one table instead, the same as the command of that name");
-    return [top](Session& session) { return run_overview(session); };
+    declare.choice(
+        "--top", {"types", "objects", "arrays"}, [](std::size_t) {},
+        "one table instead, the same as the command of that name");
+    return run_overview;
 }
 
 }  // namespace heapsift

@@ -35,7 +35,8 @@ ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
 
 CommandRunner setup_refcounts(CommandOptions& declare) {
     auto options = std::make_shared<RefcountsOptions>();
-    declare.text("--type", options->type, "NAME", "only instances of this type (* is any text)");
+    declare.text("--type", options->type, "NAME", "only instances of this type (* is any text)",
+                 ValueKind::type);
     declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
     return [options](Session& session) { return run_refcounts(session, *options); };
 }

@@ -90,7 +90,8 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
 
 CommandRunner setup_retained(CommandOptions& declare) {
     auto options = std::make_shared<RetainedOptions>();
-    declare.text("--type", options->type, "NAME", "all instances of this type, together (* is any text)");
+    declare.text("--type", options->type, "NAME", "all instances of this type, together (* is any text)",
+                 ValueKind::type);
     declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
     declare.text("--holder", options->holder, "C.ATTR",
                  "all that this attribute holds: app.Node.children[*]");

@@ -103,7 +103,8 @@ CommandRunner setup_types(CommandOptions& declare) {
     add_sort_option(declare, options->sort, "default retained; any other is quicker");
     declare.flag("--by-holder", options->by_holder, "group by what holds them, as holders does");
     declare.flag("--by-line", options->by_line, "group by the source line that allocated them (tracemalloc)");
-    declare.text("--type", options->type, "NAME", "only this type, or those that fit (* is any text)");
+    declare.text("--type", options->type, "NAME", "only this type, or those that fit (* is any text)",
+                 ValueKind::type);
     declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");
     return [options](Session& session) { return run_types(session, *options); };
 }

@@ -97,9 +97,10 @@ CommandRunner setup_why(CommandOptions& declare) {
     declare.number("--paths", options->paths, "paths, each through a different referrer (default 1)", 1,
                    10'000);
     declare.text("--type", options->type, "NAME",
-                 "what holds instances of a type (* is any text), by owner and attribute");
+                 "what holds instances of a type (* is any text), by owner and attribute", ValueKind::type);
     declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
-    declare.texts("--exclude", options->exclude, "KIND,...", "no paths through these: frame, traceback");
+    declare.texts("--exclude", options->exclude, "KIND,...", "no paths through these: frame, traceback",
+                  {"frame", "traceback"});
     return [options](Session& session) { return run_why(session, *options); };
 }
 

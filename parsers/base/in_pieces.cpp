@@ -1,52 +1,99 @@
+// The threads that work on a pass share one account of it, under a mutex: which piece is next to begin, which is next
+// to be taken, which are finished. Pieces take milliseconds, so nobody waits long for it. Whoever has finished a
+// piece takes the results that are due, unless another thread is at that, and goes on with the next piece.
+
 #include "parsers/base/in_pieces.h"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/parallel_pipeline.h>
+#include "parsers/base/helper_threads.h"
 
 #include <algorithm>
-#include <memory>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
 #include <mutex>
 
 namespace heapsift {
 namespace {
 
-struct Threads {
-    std::size_t count = 1;
-    std::mutex making;
-    std::unique_ptr<tbb::global_control> limit;  // also lets oneTBB have more than there are processors
+std::size_t threads_in_use = 1;
+
+using PieceWork = std::function<void(std::size_t, std::size_t)>;
+
+/// Pieces that begin in order, are worked on at the same time, and are taken in order.
+class OrderedPieces {
+public:
+    OrderedPieces(std::size_t pieces, std::size_t slots, const PieceWork& work, const PieceWork& take)
+        : pieces_(pieces), finished_(slots), work_(work), take_(take) {}
+
+    /// Until all are taken, or one has thrown.
+    void help() {
+        std::unique_lock lock(mutex_);
+        while (taken_ < pieces_ && !failure_) {
+            if (!taking_ && finished_[taken_ % finished_.size()])
+                take_next(lock);
+            else if (begun_ < pieces_ && begun_ - taken_ < finished_.size())
+                work_on_next(lock);
+            else
+                changed_.wait(lock);
+        }
+    }
+
+    void throw_failure() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    void take_next(std::unique_lock<std::mutex>& lock) {
+        taking_ = true;
+        unlocked(lock, take_, taken_);
+        taking_ = false;
+        finished_[taken_ % finished_.size()] = false;
+        ++taken_;
+        changed_.notify_all();
+    }
+
+    // Pieces in work follow each other without a gap: no two have one slot.
+    void work_on_next(std::unique_lock<std::mutex>& lock) {
+        const std::size_t piece = begun_++;
+        unlocked(lock, work_, piece);
+        finished_[piece % finished_.size()] = true;
+    }
+
+    void unlocked(std::unique_lock<std::mutex>& lock, const PieceWork& part, std::size_t piece) {
+        std::exception_ptr thrown;
+        lock.unlock();
+        try {
+            part(piece, piece % finished_.size());
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        lock.lock();
+        if (!thrown) return;
+        if (!failure_) failure_ = thrown;
+        changed_.notify_all();
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::size_t pieces_, begun_ = 0, taken_ = 0;
+    std::vector<bool> finished_;  // by slot: worked on, and not taken
+    bool taking_ = false;
+    std::exception_ptr failure_;
+    const PieceWork& work_;
+    const PieceWork& take_;
 };
-
-Threads& all_threads() {
-    static Threads all;
-    return all;
-}
-
-/// Not before the first work for several: to start oneTBB takes a millisecond, as long as some answers.
-void start_threads() {
-    Threads& all = all_threads();
-    const std::lock_guard lock(all.making);
-    if (!all.limit)
-        all.limit =
-            std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, all.count);
-}
 
 }  // namespace
 
-void set_threads(std::size_t threads) {
-    Threads& all = all_threads();
-    all.count = std::max<std::size_t>(threads, 1);
-    all.limit.reset();
-}
+void set_threads(std::size_t threads) { threads_in_use = std::max<std::size_t>(threads, 1); }
 
-std::size_t threads() { return all_threads().count; }
+std::size_t threads() { return threads_in_use; }
 
 namespace in_pieces_detail {
 
 std::size_t slot_count() { return threads() == 1 ? 1 : 4 * threads(); }
 
-void run(std::size_t pieces, std::size_t slots, const std::function<void(std::size_t, std::size_t)>& work,
-         const std::function<void(std::size_t, std::size_t)>& take) {
+void run(std::size_t pieces, std::size_t slots, const PieceWork& work, const PieceWork& take) {
     if (slots == 1 || pieces <= 1) {
         for (std::size_t piece = 0; piece < pieces; ++piece) {
             work(piece, 0);
@@ -54,20 +101,9 @@ void run(std::size_t pieces, std::size_t slots, const std::function<void(std::si
         }
         return;
     }
-    start_threads();
-    // Pieces in work follow each other without a gap, for they end in order: no two have one slot.
-    std::size_t next = 0;
-    tbb::parallel_pipeline(
-        slots,
-        tbb::make_filter<void, std::size_t>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
-            if (next == pieces) flow.stop();
-            return next == pieces ? 0 : next++;
-        }) & tbb::make_filter<std::size_t, std::size_t>(tbb::filter_mode::parallel, [&](std::size_t piece) {
-            work(piece, piece % slots);
-            return piece;
-        }) & tbb::make_filter<std::size_t, void>(tbb::filter_mode::serial_in_order, [&](std::size_t piece) {
-            take(piece, piece % slots);
-        }));
+    OrderedPieces ordered(pieces, slots, work, take);
+    with_helpers(std::min(threads(), pieces) - 1, [&] { ordered.help(); });
+    ordered.throw_failure();
 }
 
 }  // namespace in_pieces_detail
@@ -77,8 +113,21 @@ void in_any_order(std::size_t pieces, const std::function<void(std::size_t)>& wo
         for (std::size_t piece = 0; piece < pieces; ++piece) work(piece);
         return;
     }
-    start_threads();
-    tbb::parallel_for(std::size_t{0}, pieces, [&](std::size_t piece) { work(piece); });
+    std::atomic<std::size_t> next = 0;
+    std::mutex failing;
+    std::exception_ptr failure;
+    with_helpers(std::min(threads(), pieces) - 1, [&] {
+        for (std::size_t piece; (piece = next++) < pieces;) {
+            try {
+                work(piece);
+            } catch (...) {
+                next = pieces;
+                const std::lock_guard lock(failing);
+                if (!failure) failure = std::current_exception();
+            }
+        }
+    });
+    if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace heapsift

@@ -7,7 +7,7 @@
 // time: so a column grows as if one thread had filled it, and only a few results exist at once. What a piece
 // reads must not be changed by another piece, nor by taking a result, unless it is atomic.
 //
-// oneTBB runs the pieces. With one thread it is not asked: then a pass is a loop.
+// helper_threads.h has the threads. With one thread a pass is a loop.
 
 #include <cstddef>
 #include <functional>

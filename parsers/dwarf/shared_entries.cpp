@@ -10,6 +10,8 @@
 #include "parsers/dwarf/shared_entries.h"
 
 #include "parsers/base/descriptor.h"
+#include "parsers/elf/build_id.h"
+#include "parsers/elf/elf_notes.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -17,7 +19,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <memory>
 
 namespace heapsift {
@@ -82,14 +83,17 @@ struct DwarfEnd {
     void operator()(Dwarf* debug) const { dwarf_end(debug); }
 };
 
-/// Whether the file found has the build-id that the link asks for: libdw looks by the name alone.
+/// Whether the file found has the build-id that the link asks for: libdw looks by the name alone. (libdw can also read
+/// the id, by a function that brings libdwfl and its decompressors into a static program.)
 bool is_the_one_linked(Dwarf* debug, Dwarf* shared) {
     const char* name = nullptr;
     const void* wanted = nullptr;
-    const void* found = nullptr;
-    const ssize_t size = dwelf_dwarf_gnu_debugaltlink(debug, &name, &wanted);
-    return size > 0 && dwelf_elf_gnu_build_id(dwarf_getelf(shared), &found) == size &&
-           std::memcmp(wanted, found, static_cast<std::size_t>(size)) == 0;
+    std::size_t size = 0;
+    const ssize_t id_size = dwelf_dwarf_gnu_debugaltlink(debug, &name, &wanted);
+    const char* image = elf_rawfile(dwarf_getelf(shared), &size);
+    if (id_size <= 0 || !image) return false;
+    const Bytes id(static_cast<const std::byte*>(wanted), static_cast<std::size_t>(id_size));
+    return build_id_of_file({reinterpret_cast<const std::byte*>(image), size}) == lower_case_hex(id);
 }
 
 void search_units(Dwarf* debug, struct_search::Search& search) {

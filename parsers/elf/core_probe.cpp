@@ -3,11 +3,9 @@
 
 #include "parsers/elf/core_probe.h"
 
-#include "parsers/elf/archive.h"
 #include "parsers/elf/compressed_core.h"
+#include "parsers/elf/unpacking.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <elf.h>
 
 #include <algorithm>
@@ -26,19 +24,15 @@ bool is_elf_core(const Start& start) {
 }
 
 bool unpacks_to_core(const std::string& path) {
-    const ArchiveReader in(archive_read_new());
-    archive_read_support_filter_gzip(in.get());
-    archive_read_support_filter_xz(in.get());
-    archive_read_support_filter_zstd(in.get());
-    archive_read_support_filter_lz4(in.get());
-    archive_read_support_format_raw(in.get());
-    archive_entry* entry = nullptr;
-    if (archive_read_open_filename(in.get(), path.c_str(), 1 << 16) != ARCHIVE_OK ||
-        archive_read_next_header(in.get(), &entry) != ARCHIVE_OK)
-        return false;
+    const auto in = unpack_file(path, 1 << 16);
     Start start{};
-    return archive_read_data(in.get(), start.data(), start.size()) == static_cast<la_ssize_t>(start.size()) &&
-           is_elf_core(start);
+    std::size_t have = 0;
+    for (Bytes block; in && have < start.size() && in->next(block) == ByteStream::Status::block;) {
+        const std::size_t part = std::min(block.size(), start.size() - have);
+        std::memcpy(start.data() + have, block.data(), part);
+        have += part;
+    }
+    return have == start.size() && is_elf_core(start);
 }
 
 }  // namespace

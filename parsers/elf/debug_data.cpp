@@ -1,14 +1,12 @@
 // Fedora and its kin strip the static symbols from their files, and put those of functions back as a section:
 // an ELF file of its own, compressed with xz ("MiniDebugInfo"; gdb's manual, "Debugging information in a
-// special section"). libarchive unpacks it.
+// special section").
 
 #include "parsers/elf/debug_data.h"
 
-#include "parsers/elf/archive.h"
 #include "parsers/elf/libelf.h"
+#include "parsers/elf/unpacking.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <gelf.h>
 
 namespace heapsift {
@@ -35,24 +33,15 @@ std::string unpacked_debug_data(Bytes file) {
     const ElfHandle elf = open_elf(file);
     const Bytes packed = elf ? section_bytes(elf.get(), file) : Bytes{};
     if (packed.empty()) return {};
-    const ArchiveReader in(archive_read_new());
-    archive_read_support_filter_xz(in.get());
-    archive_read_support_format_raw(in.get());
-    archive_entry* entry = nullptr;
-    if (archive_read_open_memory(in.get(), packed.data(), packed.size()) != ARCHIVE_OK ||
-        archive_read_next_header(in.get(), &entry) != ARCHIVE_OK ||
-        archive_filter_code(in.get(), 0) != ARCHIVE_FILTER_XZ)
-        return {};
+    const auto in = unpack_xz(packed, 1 << 18);
     std::string unpacked;
-    for (;;) {
-        const void* block = nullptr;
-        std::size_t got = 0;
-        la_int64_t offset = 0;
-        const int status = archive_read_data_block(in.get(), &block, &got, &offset);
-        if (status == ARCHIVE_EOF) return unpacked;
-        if (status != ARCHIVE_OK || got > most_bytes - unpacked.size()) return {};
-        unpacked.append(static_cast<const char*>(block), got);
+    for (Bytes block; in;) {
+        const ByteStream::Status status = in->next(block);
+        if (status == ByteStream::Status::end) return unpacked;
+        if (status == ByteStream::Status::damaged || block.size() > most_bytes - unpacked.size()) return {};
+        unpacked.append(reinterpret_cast<const char*>(block.data()), block.size());
     }
+    return {};
 }
 
 }  // namespace heapsift

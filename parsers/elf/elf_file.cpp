@@ -1,9 +1,8 @@
-// Facts about an ELF file, from its headers alone. The build-id is looked for in the sections first: the
-// program headers of a separate debug file still say where the note was, but it is no longer there.
+// Facts about an ELF file, from its headers alone.
 
 #include "parsers/elf/elf_file.h"
 
-#include "parsers/elf/elf_notes.h"
+#include "parsers/elf/build_id.h"
 
 #include <algorithm>
 #include <cstring>
@@ -39,9 +38,6 @@ void read_sections(ElfFile& file, const Elf64_Ehdr& header) {
         names =
             clipped(file.bytes(), sections[header.e_shstrndx].sh_offset, sections[header.e_shstrndx].sh_size);
     for (const Elf64_Shdr& s : sections) {
-        if (s.sh_type == SHT_NOTE && file.build_id.empty())
-            file.build_id = build_id_in_notes(
-                clipped(file.bytes(), s.sh_offset, std::min(s.sh_size, most_note_bytes)), s.sh_addralign);
         if (s.sh_type == SHT_NOBITS && (s.sh_flags & SHF_EXECINSTR)) file.only_debug_info = true;
         const std::string_view name = section_name(names, s.sh_name);
         if (s.sh_type != SHT_NOBITS && s.sh_size > 0 && (name == ".debug_info" || name == ".zdebug_info"))
@@ -65,10 +61,7 @@ std::optional<ElfFile> ElfFile::open(const std::string& path, bool& exists) {
     if (header->e_phentsize == sizeof(Elf64_Phdr))
         file.program_headers = read_table<Elf64_Phdr>(file.bytes(), header->e_phoff, header->e_phnum);
     read_sections(file, *header);
-    for (const Elf64_Phdr& ph : file.program_headers)
-        if (ph.p_type == PT_NOTE && file.build_id.empty())
-            file.build_id = build_id_in_notes(
-                clipped(file.bytes(), ph.p_offset, std::min(ph.p_filesz, most_note_bytes)), ph.p_align);
+    file.build_id = build_id_of_file(file.bytes());
     return file;
 }
 

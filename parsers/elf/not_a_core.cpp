@@ -24,16 +24,16 @@ using namespace std::string_view_literals;
 
 std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-struct Compression {
+struct UnpackCommand {
     std::string_view magic;
     std::string_view name;
     std::string_view command;
 };
 constexpr std::array compressions = {
-    Compression{"\x1f\x8b"sv, "gzip", "gzip -dc"},
-    Compression{"\x28\xb5\x2f\xfd"sv, "zstd", "zstd -dc"},
-    Compression{"\xfd\x37\x7a\x58\x5a\x00"sv, "xz", "xz -dc"},
-    Compression{"\x04\x22\x4d\x18"sv, "lz4", "lz4 -dc"},
+    UnpackCommand{"\x1f\x8b"sv, "gzip", "gzip -dc"},
+    UnpackCommand{"\x28\xb5\x2f\xfd"sv, "zstd", "zstd -dc"},
+    UnpackCommand{"\xfd\x37\x7a\x58\x5a\x00"sv, "xz", "xz -dc"},
+    UnpackCommand{"\x04\x22\x4d\x18"sv, "lz4", "lz4 -dc"},
 };
 
 constexpr std::array mach_o_magics = {"\xcf\xfa\xed\xfe"sv, "\xce\xfa\xed\xfe"sv, "\xfe\xed\xfa\xcf"sv,
@@ -196,7 +196,7 @@ void require_core(const std::string& path, Bytes file) {
     if (start.starts_with("\x7f"
                           "ELF"sv))
         return require_elf_core(name, file);
-    for (const Compression& c : compressions)
+    for (const UnpackCommand& c : compressions)
         if (start.starts_with(c.magic))
             throw cannot_analyse("compressed-core",
                                  fmt::format("{} is compressed with {}, and once more inside", name, c.name),

@@ -5,8 +5,53 @@
 // Linked as other libraries are, it would cost each start of heapsift 4 ms, twice what the rest takes, and a
 // machine without it could not run heapsift at all. So it is opened by name; where it is missing, or is of
 // another major version, references of unknown types are guessed, as in a build without it.
+//
+// A static program opens no library: there it is linked, if it may be (CMakeLists.txt, HEAPSIFT_STATIC_EMULATION).
+// It has a dozen processors in it, each of them a megabyte or more, and uc_open names them all, so that a linker takes
+// them all. heapsift asks for one: the functions by which Unicorn would reach the others are defined here, and they
+// stay out. These are never called; if one were, it would end the process that emulates (in_child.h).
 
 #ifdef HEAPSIFT_UNICORN
+
+#ifdef HEAPSIFT_STATIC
+
+#include <cstdlib>
+
+#define HEAPSIFT_NOT_IN_IT(machine)                     \
+    void machine##_uc_init() { std::abort(); }          \
+    void machine##_context_reg_read() { std::abort(); } \
+    void machine##_context_reg_write() { std::abort(); }
+
+extern "C" {
+HEAPSIFT_NOT_IN_IT(arm)
+HEAPSIFT_NOT_IN_IT(arm64)
+HEAPSIFT_NOT_IN_IT(m68k)
+HEAPSIFT_NOT_IN_IT(mips)
+HEAPSIFT_NOT_IN_IT(mipsel)
+HEAPSIFT_NOT_IN_IT(mips64)
+HEAPSIFT_NOT_IN_IT(mips64el)
+HEAPSIFT_NOT_IN_IT(ppc)
+HEAPSIFT_NOT_IN_IT(ppc64)
+HEAPSIFT_NOT_IN_IT(riscv32)
+HEAPSIFT_NOT_IN_IT(riscv64)
+HEAPSIFT_NOT_IN_IT(s390)
+HEAPSIFT_NOT_IN_IT(sparc)
+HEAPSIFT_NOT_IN_IT(sparc64)
+HEAPSIFT_NOT_IN_IT(tricore)
+}
+
+namespace heapsift {
+
+const UnicornCalls* unicorn() {
+    static const UnicornCalls calls = {::uc_version,     ::uc_open,     ::uc_close,
+                                       ::uc_mem_map_ptr, ::uc_hook_add, ::uc_emu_start,
+                                       ::uc_emu_stop,    ::uc_reg_read, ::uc_reg_write};
+    return &calls;
+}
+
+}  // namespace heapsift
+
+#else
 
 #include <dlfcn.h>
 
@@ -48,5 +93,7 @@ const UnicornCalls* unicorn() {
 }
 
 }  // namespace heapsift
+
+#endif
 
 #endif

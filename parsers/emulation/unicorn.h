@@ -21,8 +21,8 @@ struct UnicornCalls {
     decltype(&::uc_reg_write) reg_write = nullptr;
 };
 
-/// Null if this machine has no Unicorn of the major version that heapsift was built with. Thread-safe. Cost:
-/// the first call loads a library of 19 MB, 4 ms.
+/// Null if this machine has no Unicorn of the major version that heapsift was built with (never in a static
+/// program, which has its own). Thread-safe. Cost: the first call loads a library of 19 MB, 4 ms.
 const UnicornCalls* unicorn();
 
 }  // namespace heapsift

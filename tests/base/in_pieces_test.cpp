@@ -4,7 +4,11 @@
 
 #include "tests/catch.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -96,6 +100,48 @@ TEST_CASE("pieces: an exception of either part ends the work and arrives", "[bas
                         std::bad_alloc);
         CHECK(squares(100, 7).size() == 100);  // and the next work is not disturbed
     }
+}
+
+TEST_CASE("pieces: work in pieces inside a piece", "[base][pieces]") {
+    const ThreadsForNow now(4);
+    std::vector<std::size_t> sums;
+    in_pieces<std::size_t>(
+        50,
+        [](std::size_t piece, std::size_t& result) {
+            result = 0;
+            std::atomic<std::size_t> inner = 0;
+            in_any_order(piece, [&](std::size_t i) { inner += i; });
+            in_pieces<std::size_t>(
+                piece, [](std::size_t i, std::size_t& number) { number = i; },
+                [&](std::size_t, std::size_t number) { result += number; });
+            result += inner;
+        },
+        [&](std::size_t, std::size_t result) { sums.push_back(result); });
+    REQUIRE(sums.size() == 50);
+    for (std::size_t piece = 0; piece < 50; ++piece) CHECK(sums[piece] == (piece ? piece * (piece - 1) : 0));
+}
+
+TEST_CASE("pieces: in a copy of the process, where one thread goes on", "[base][pieces]") {
+    const ThreadsForNow now(4);
+    REQUIRE(squares(100, 7).size() == 100);  // there are helpers now
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(squares(100, 7).size() == 100 ? 0 : 1);
+    REQUIRE(child > 0);
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+}
+
+TEST_CASE("pieces: passes from several threads at once", "[base][pieces]") {
+    const ThreadsForNow now(3);
+    std::vector<std::thread> owners;
+    std::atomic<int> right = 0;
+    for (int owner = 0; owner < 4; ++owner)
+        owners.emplace_back([&] {
+            for (int turn = 0; turn < 50; ++turn) right += squares(100, 7).size() == 100;
+        });
+    for (std::thread& owner : owners) owner.join();
+    CHECK(right == 200);
 }
 
 TEST_CASE("pieces: cover a column without a gap", "[base][pieces]") {

@@ -4,11 +4,9 @@
 #include "parsers/elf/core_file.h"
 #include "parsers/elf/unpacked_copy.h"
 #include "tests/catch.h"
+#include "tests/elf/compress.h"
 #include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
-
-#include <archive.h>
-#include <archive_entry.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -42,30 +40,13 @@ std::string core_bytes() {
     return writer.bytes();
 }
 
-/// `bytes` as `filter` (ARCHIVE_FILTER_…) compresses them: a stream without the length of its content.
-std::string compressed(const std::string& bytes, int filter, const TemporaryDirectory& directory) {
-    const std::string path = directory.below("stream");
-    archive* out = archive_write_new();
-    REQUIRE(archive_write_add_filter(out, filter) == ARCHIVE_OK);
-    REQUIRE(archive_write_set_format_raw(out) == ARCHIVE_OK);
-    REQUIRE(archive_write_open_filename(out, path.c_str()) == ARCHIVE_OK);
-    archive_entry* entry = archive_entry_new();
-    archive_entry_set_filetype(entry, AE_IFREG);
-    REQUIRE(archive_write_header(out, entry) == ARCHIVE_OK);
-    REQUIRE(archive_write_data(out, bytes.data(), bytes.size()) == static_cast<la_ssize_t>(bytes.size()));
-    archive_entry_free(entry);
-    archive_write_free(out);
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 using State = UnpackedCopy::State;
 
 /// A compressed core, and where it is kept unpacked.
 struct Compressed {
     Compressed() {
         ::setenv("XDG_CACHE_HOME", directory.below("cache").c_str(), 1);
-        path = directory.write("core.gz", compressed(core, ARCHIVE_FILTER_GZIP, directory));
+        path = directory.write("core.gz", compressed(core, Compression::gzip));
         copy_path = directory.path() + "/kept/core.unpacked";
     }
     /// Opens it as one command does, and checks that it is the core. Returns what became of the copy.
@@ -96,9 +77,8 @@ TEST_CASE("compressed cores: each compression is told by content and read as the
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
     const std::string core = core_bytes();
-    const int filter =
-        GENERATE(ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD, ARCHIVE_FILTER_LZ4);
-    const std::string path = directory.write("no ending tells", compressed(core, filter, directory));
+    const auto format = GENERATE(Compression::gzip, Compression::xz, Compression::zstd, Compression::lz4);
+    const std::string path = directory.write("no ending tells", compressed(core, format));
     Diagnostics diagnostics;
     const CoreFile file = CoreFile::open(path, {}, diagnostics);
     CHECK(diagnostics.complete());
@@ -115,7 +95,7 @@ TEST_CASE("compressed cores: a stream that ends early gives what it held, marked
           "[elf][compressed]") {
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
-    std::string stream = compressed(core_bytes(), ARCHIVE_FILTER_GZIP, directory);
+    std::string stream = compressed(core_bytes(), Compression::gzip);
     stream.resize(stream.size() * 3 / 4);
     Diagnostics diagnostics;
     const CoreFile file = CoreFile::open(directory.write("core.gz", stream), {}, diagnostics);
@@ -128,7 +108,7 @@ TEST_CASE("compressed cores: gzip's checksum is checked, and what comes before i
           "[elf][compressed]") {
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
-    std::string stream = compressed(core_bytes(), ARCHIVE_FILTER_GZIP, directory);
+    std::string stream = compressed(core_bytes(), Compression::gzip);
     // of the checksum, before four bytes of length
     stream[stream.size() - 6] = static_cast<char>(stream[stream.size() - 6] ^ 1);
     Diagnostics diagnostics;
@@ -143,7 +123,7 @@ TEST_CASE(
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
     const std::string bytes = core_bytes();
-    std::string stream = compressed(bytes, ARCHIVE_FILTER_GZIP, directory);
+    std::string stream = compressed(bytes, Compression::gzip);
     stream.resize(stream.size() - 5);
     Diagnostics diagnostics;
     const CoreFile core = CoreFile::open(directory.write("core.gz", stream), {}, diagnostics);
@@ -156,7 +136,7 @@ TEST_CASE("compressed cores: what is inside may be no core, and a stream may be 
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
     Diagnostics diagnostics;
     const std::string text =
-        directory.write("log.gz", compressed("just a log\nof lines\n", ARCHIVE_FILTER_GZIP, directory));
+        directory.write("log.gz", compressed("just a log\nof lines\n", Compression::gzip));
     CHECK_THROWS_WITH(CoreFile::open(text, {}, diagnostics), ContainsSubstring("is a text file, not a core"));
     const std::string broken = directory.write("core.zst", std::string("\x28\xb5\x2f\xfd garbage", 12));
     CHECK_THROWS_WITH(CoreFile::open(broken, {}, diagnostics), ContainsSubstring("does not unpack"));
@@ -217,9 +197,7 @@ TEST_CASE("unpacked copies: another core at the same path is unpacked", "[elf][c
     REQUIRE(::stat(compressed.path.c_str(), &status) == 0);
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     compressed.core[compressed.core.size() - 200000] ^= 1;
-    const TemporaryDirectory other;
-    std::ofstream(compressed.path, std::ios::binary)
-        << ::compressed(compressed.core, ARCHIVE_FILTER_GZIP, other);
+    std::ofstream(compressed.path, std::ios::binary) << test::compressed(compressed.core, Compression::gzip);
     const timespec times[2] = {status.st_atim, status.st_mtim};  // and its time is set back
     REQUIRE(::utimensat(AT_FDCWD, compressed.path.c_str(), times, 0) == 0);
     CHECK(compressed.open() == State::kept);
@@ -247,9 +225,8 @@ TEST_CASE("unpacked copies: a stream that is cut, or holds no core, is not kept"
         CHECK(CoreFile::open(compressed.path, {}, each, &copy).process().pid == 7);
         CHECK_FALSE(each.complete());
     }
-    const TemporaryDirectory other;
     std::ofstream(compressed.path, std::ios::binary)
-        << ::compressed("just a log\nof lines\n", ARCHIVE_FILTER_GZIP, other);
+        << test::compressed("just a log\nof lines\n", Compression::gzip);
     CHECK_THROWS(CoreFile::open(compressed.path, {}, diagnostics, &copy));
     CHECK(copy.state() == State::unused);
     CHECK(compressed.files_kept() == 0);

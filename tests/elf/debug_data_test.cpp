@@ -4,35 +4,16 @@
 
 #include "parsers/elf/symbols.h"
 #include "tests/catch.h"
+#include "tests/elf/compress.h"
 #include "tests/elf/image_writer.h"
 #include "tests/elf/temporary_directory.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <random>
-#include <vector>
 
 using namespace heapsift;
 using namespace heapsift::test;
 
 namespace {
-
-std::string packed(const std::string& bytes) {
-    std::vector<char> out(bytes.size() + 4096);
-    std::size_t used = 0;
-    archive* to = archive_write_new();
-    archive_write_add_filter_xz(to);
-    archive_write_set_format_raw(to);
-    archive_write_open_memory(to, out.data(), out.size(), &used);
-    archive_entry* entry = archive_entry_new();
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_write_header(to, entry);
-    archive_write_data(to, bytes.data(), bytes.size());
-    archive_entry_free(entry);
-    archive_write_close(to);
-    archive_write_free(to);
-    return {out.data(), used};
-}
 
 /// An ELF file of which only this section is left.
 std::string file_with(const std::string& section) {
@@ -66,7 +47,7 @@ Bytes bytes_in(const std::string& text) {
 
 TEST_CASE("debug data: the symbols of the file inside are the module's", "[elf][symbols]") {
     const std::string inside = ImageWriter().bytes();
-    const std::string outside = file_with(packed(inside));
+    const std::string outside = file_with(compressed(inside, Compression::xz));
     CHECK(unpacked_debug_data(bytes_in(outside)) == inside);
     const TemporaryDirectory directory;
     bool exists = false;
@@ -82,10 +63,10 @@ TEST_CASE("debug data: what is damaged or no such file gives nothing", "[elf][sy
     CHECK(unpacked_debug_data({}).empty());
     CHECK(unpacked_debug_data(bytes_in(ImageWriter().bytes())).empty());
     CHECK(unpacked_debug_data(bytes_in(file_with("no xz"))).empty());
-    const std::string compressed = packed(ImageWriter().bytes());
-    CHECK(unpacked_debug_data(bytes_in(file_with(compressed.substr(0, compressed.size() / 2)))).empty());
+    const std::string packed = compressed(ImageWriter().bytes(), Compression::xz);
+    CHECK(unpacked_debug_data(bytes_in(file_with(packed.substr(0, packed.size() / 2)))).empty());
     std::mt19937_64 random(3);
-    const std::string whole = file_with(compressed);
+    const std::string whole = file_with(packed);
     for (int round = 0; round < 500; ++round) {
         std::string damaged = whole;
         damaged[random() % damaged.size()] = static_cast<char>(random());

@@ -171,7 +171,7 @@ def check_equal(asked, name, orders):
             fail(name, "%d indexes; with native memory and without there are 2" % len(found))
         if [path for path in found if os.stat(path).st_mode & 0o777 != 0o600]:
             fail(name, "an index may be read by others")
-    left = [file for file in os.listdir(asked.folder) if not file.endswith((".index", ".answers", ".checked"))]
+    left = [file for file in os.listdir(asked.folder) if not file.endswith((".index", ".answers", ".checked", ".names"))]
     if left:
         fail(name, "left over: %s" % left)
     size, core = max(map(os.path.getsize, asked.indexes())), os.path.getsize(asked.core)

@@ -34,7 +34,7 @@ import harness
 import index
 from index import fail
 
-_WHOLE = (".index", ".answers", ".checked", ".unpacked")  # files of the cache that may stay
+_WHOLE = (".index", ".answers", ".checked", ".names", ".unpacked")  # files of the cache that may stay
 
 _QUESTIONS = ("types", "types -n 20", "overview", "objects -n 300", "objects --sort retained -n 40", "cycles --all", "gc", "refcounts", "arrays", "threads", "memory --regions", "native",
               "why --type dict", "doctor", "dominators", "types --by-holder")
