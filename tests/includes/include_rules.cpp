@@ -27,6 +27,7 @@ struct Folder {
 const std::vector<Folder>& folders() {
     static const std::vector<Folder> all = {
         {"parsers/base", {}},
+        {"parsers/process", {"parsers/base"}},
         {"parsers/elf", {"parsers/base"}},
         {"parsers/dwarf", {"parsers/elf"}},
         {"parsers/memory", {"parsers/elf"}},
@@ -43,7 +44,7 @@ const std::vector<Folder>& folders() {
         {"analysis", {"analysis/holding"}},
         {"analysis/suspects", {"analysis"}},
         {"cli/database", {"parsers/base"}},
-        {"cli", {"analysis/suspects", "cli/database"}},
+        {"cli", {"analysis/suspects", "cli/database", "parsers/process"}},
     };
     return all;
 }
@@ -76,17 +77,20 @@ const std::vector<Library>& libraries() {
         {"xxhash.h", {"parsers/index", "analysis/content_hashes.cpp", "cli/index_place.cpp"}},
         {"oneapi/tbb/", {"parsers/base/in_pieces.cpp"}},
         // The system's.
-        {"sys/", {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/index", "cli"}},
+        {"sys/",
+         {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/index", "parsers/process", "cli"}},
         {"dlfcn.h", {"parsers/emulation/unicorn.cpp"}},
         {"pthread.h", {"parsers/emulation/watch.cpp"}},
         {"linux/", {"cli"}},
         {"fcntl.h",
-         {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/dwarf", "parsers/index", "cli"}},
+         {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/dwarf", "parsers/index", "parsers/process",
+          "cli"}},
         {"unistd.h",
-         {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/dwarf", "parsers/index", "cli"}},
+         {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/dwarf", "parsers/index", "parsers/process",
+          "cli"}},
         {"link.h", {"cli/index_place.cpp"}},
         {"malloc.h", {"parsers/dwarf/struct_layouts.cpp", "cli/main.cpp"}},
-        {"poll.h", {"cli"}},
+        {"poll.h", {"parsers/process", "cli"}},
         {"sched.h", {"cli"}},
         {"cxxabi.h", {"analysis/native_classes.cpp"}},
     };
