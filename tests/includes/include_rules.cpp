@@ -28,6 +28,7 @@ const std::vector<Folder>& folders() {
     static const std::vector<Folder> all = {
         {"parsers/base", {}},
         {"parsers/elf", {"parsers/base"}},
+        {"parsers/capture", {"parsers/elf"}},
         {"parsers/dwarf", {"parsers/elf"}},
         {"parsers/memory", {"parsers/elf"}},
         {"parsers/emulation", {"parsers/elf"}},
@@ -43,7 +44,7 @@ const std::vector<Folder>& folders() {
         {"analysis", {"analysis/holding"}},
         {"analysis/suspects", {"analysis"}},
         {"cli/database", {"parsers/base"}},
-        {"cli", {"analysis/suspects", "cli/database"}},
+        {"cli", {"analysis/suspects", "cli/database", "parsers/capture"}},
     };
     return all;
 }
@@ -58,11 +59,12 @@ struct Library {
 const std::vector<Library>& libraries() {
     static const std::vector<Library> all = {
         {"fmt/", {"parsers", "analysis", "cli"}},
-        {"elf.h", {"parsers/elf"}},
+        {"elf.h", {"parsers/elf", "parsers/capture"}},
         {"libelf.h", {"parsers/elf"}},
         {"gelf.h", {"parsers/elf"}},
         {"archive", {"parsers/elf"}},
         {"zlib.h", {"parsers/elf"}},
+        {"zstd.h", {"parsers/capture/compressed_core_out.cpp"}},
         {"dwarf.h", {"parsers/elf", "parsers/dwarf"}},
         {"elfutils/", {"parsers/elf", "parsers/dwarf"}},
         {"llvm/",
@@ -73,21 +75,27 @@ const std::vector<Library>& libraries() {
         {"CLI/", {"cli/command_options.cpp"}},
         {"nlohmann/", {"cli/json.h"}},
         {"sqlite3.h", {"cli/database"}},
-        {"xxhash.h", {"parsers/index", "analysis/content_hashes.cpp", "cli/index_place.cpp"}},
+        {"xxhash.h",
+         {"parsers/index", "parsers/capture/page_hashes.cpp", "analysis/content_hashes.cpp",
+          "cli/index_place.cpp"}},
         {"oneapi/tbb/", {"parsers/base/in_pieces.cpp"}},
         // The system's.
-        {"sys/", {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/index", "cli"}},
+        {"sys/",
+         {"parsers/base", "parsers/elf", "parsers/capture", "parsers/emulation", "parsers/index", "cli"}},
         {"dlfcn.h", {"parsers/emulation/unicorn.cpp"}},
         {"pthread.h", {"parsers/emulation/watch.cpp"}},
         {"linux/", {"cli"}},
         {"fcntl.h",
-         {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/dwarf", "parsers/index", "cli"}},
+         {"parsers/base", "parsers/elf", "parsers/capture", "parsers/emulation", "parsers/dwarf",
+          "parsers/index", "cli"}},
         {"unistd.h",
-         {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/dwarf", "parsers/index", "cli"}},
+         {"parsers/base", "parsers/elf", "parsers/capture", "parsers/emulation", "parsers/dwarf",
+          "parsers/index", "cli"}},
         {"link.h", {"cli/index_place.cpp"}},
         {"malloc.h", {"parsers/dwarf/struct_layouts.cpp", "cli/main.cpp"}},
         {"poll.h", {"cli"}},
-        {"sched.h", {"cli"}},
+        {"sched.h", {"cli", "parsers/capture"}},
+        {"dirent.h", {"parsers/capture"}},
         {"cxxabi.h", {"analysis/native_classes.cpp"}},
     };
     return all;
