@@ -129,6 +129,7 @@ private:
         SecondReading reading;
         std::vector<ThreadState> threads;
         {
+            const BeforeOthers before_others;
             StoppedProcess stopped(process_);
             seconds_ = seconds_now();
             threads = stopped.registers();
@@ -220,7 +221,7 @@ private:
         facts.version = options_.version;
         facts.seconds = seconds_;
         facts.stood_nanoseconds = result_.stood_nanoseconds;
-        facts.by_copy = result_.method == CaptureMethod::fork;
+        facts.by_fork = result_.method == CaptureMethod::fork;
         facts.changed_pages = result_.changed_pages;
         MemoryPlan named;
         named.mappings = plan.mappings;

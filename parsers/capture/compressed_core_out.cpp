@@ -193,7 +193,7 @@ private:
         std::uint64_t as_copied = 0, changed = 0;
         std::uint64_t page = chunk.first_page;
         for (std::size_t i = chunk.first_run; i < chunk.end_run; ++i)
-            for (std::uint32_t n = 0; n < plan.runs[i].pages; ++n, ++page) {
+            for (std::uint64_t n = 0; n < plan.runs[i].pages; ++n, ++page) {
                 as_copied += reading.pages[page] == PageState::as_copied;
                 changed +=
                     reading.pages[page] != PageState::as_copied && reading.pages[page] != PageState::absent;
@@ -216,7 +216,7 @@ private:
         std::uint64_t page = chunk.first_page;
         for (std::size_t i = chunk.first_run; i < chunk.end_run; ++i) {
             std::uint64_t offset = plan.runs[i].start - chunk.range.start;
-            for (std::uint32_t n = 0; n < plan.runs[i].pages; ++n, ++page, offset += captured_page) {
+            for (std::uint64_t n = 0; n < plan.runs[i].pages; ++n, ++page, offset += captured_page) {
                 const PageState state = reading.pages[page];
                 if (state == PageState::as_copied)
                     copy_page(chunk.range.start + offset, anew_.data() + offset);

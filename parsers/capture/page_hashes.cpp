@@ -63,7 +63,7 @@ bool PageHashes::take(const MemoryPlan& plan, const Chunk& chunk, const ChunkByt
     for (std::size_t i = chunk.first_run; i < chunk.end_run; ++i) {
         const PageRun& run = plan.runs[i];
         const std::byte* bytes = read.bytes.data() + (run.start - chunk.range.start);
-        for (std::uint32_t n = 0; n < run.pages; ++n, ++page) {
+        for (std::uint64_t n = 0; n < run.pages; ++n, ++page) {
             std::uint64_t& hash = hashes_[runs_[i].first_hash + n];
             const std::uint64_t now = read.there[page]  ? hash_of(bytes + n * captured_page)
                                       : hash == unknown ? unknown
@@ -178,7 +178,7 @@ SecondReading read_again(const ProcessFiles& process, const MemoryPlan& plan, co
                     for (std::size_t i = chunk.first_run; i < chunk.end_run; ++i) {
                         const PageRun& run = plan.runs[i];
                         const std::byte* bytes = read.bytes.data() + (run.start - chunk.range.start);
-                        for (std::uint32_t n = 0; n < run.pages; ++n, ++in_chunk, bytes += captured_page) {
+                        for (std::uint64_t n = 0; n < run.pages; ++n, ++in_chunk, bytes += captured_page) {
                             if (!read.there[in_chunk]) continue;
                             const bool same = before.equals(run.start.value + n * captured_page, bytes, hint);
                             reading.pages[chunk.first_page + in_chunk] =

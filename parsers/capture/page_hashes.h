@@ -34,7 +34,7 @@ private:
     struct Run {
         std::uint64_t start = 0;
         std::uint64_t first_hash = 0;
-        std::uint32_t pages = 0;
+        std::uint64_t pages = 0;
     };
     std::vector<Run> runs_;
     std::vector<std::uint64_t> hashes_;

@@ -133,7 +133,7 @@ public:
 
     MemoryPlan plan(std::vector<Mapping> mappings) {
         for (Mapping& mapping : mappings) add(std::move(mapping));
-        return std::move(plan_);
+        return plan_.take();
     }
 
 private:
@@ -164,8 +164,11 @@ private:
         const std::uint64_t saved = saving == Saving::whole ? (stretches_.empty() ? 0 : size)
                                     : !stretches_.empty()   ? captured_page
                                                             : 0;
-        cut_into_chunks({mapping.range.start, mapping.range.start + saved});
-        plan_.mappings.push_back({std::move(mapping), saved});
+        runs_.clear();
+        for (const Stretch& stretch : stretches_)
+            runs_.push_back({Address(stretch.start), (stretch.end - stretch.start) / captured_page,
+                             stretch.maybe_zero_page});
+        plan_.add(std::move(mapping), saved, runs_);
     }
 
     void take_all(const AddressRange& range) {
@@ -209,37 +212,39 @@ private:
                    "ELF";
     }
 
-    void cut_into_chunks(const AddressRange& saved) {
-        for (const Stretch& stretch : stretches_) {
-            std::uint64_t at = stretch.start;
-            const std::uint64_t end = std::min(stretch.end, saved.end.value);
-            while (at < end) {
-                const std::uint64_t grid = at / chunk_bytes * chunk_bytes;
-                const std::uint64_t until = std::min(end, grid + chunk_bytes);
-                const Address chunk_start = std::max(saved.start, Address(grid));
-                if (plan_.chunks.empty() || plan_.chunks.back().range.start != chunk_start)
-                    plan_.chunks.push_back({{chunk_start, std::min(saved.end, Address(grid + chunk_bytes))},
-                                            plan_.runs.size(),
-                                            plan_.runs.size(),
-                                            plan_.pages});
-                const auto pages = static_cast<std::uint32_t>((until - at) / captured_page);
-                plan_.runs.push_back({Address(at), pages, stretch.maybe_zero_page});
-                plan_.chunks.back().end_run = plan_.runs.size();
-                plan_.pages += pages;
-                at = until;
-            }
-        }
-    }
-
     const ProcessFiles& process_;
     const CoreFilter& filter_;
     PageTables tables_;
     std::optional<Descriptor> memory_;
     std::vector<Stretch> stretches_;
-    MemoryPlan plan_;
+    std::vector<PageRun> runs_;
+    PlanBuilder plan_;
 };
 
 }  // namespace
+
+void PlanBuilder::add(Mapping mapping, std::uint64_t saved_bytes, std::span<const PageRun> runs) {
+    const Address begin = mapping.range.start;
+    const Address end = begin + saved_bytes;
+    for (const PageRun& run : runs) {
+        Address at = run.start;
+        const Address run_end = std::min(run.start + run.pages * captured_page, end);
+        while (at < run_end) {
+            const Address grid = at.rounded_down(chunk_bytes);
+            const Address chunk_start = std::max(begin, grid);
+            const Address chunk_end = std::min(end, grid + chunk_bytes);
+            if (plan_.chunks.empty() || plan_.chunks.back().range.start != chunk_start)
+                plan_.chunks.push_back(
+                    {{chunk_start, chunk_end}, plan_.runs.size(), plan_.runs.size(), plan_.pages});
+            const std::uint64_t pages = (std::min(run_end, chunk_end) - at) / captured_page;
+            plan_.runs.push_back({at, pages, run.maybe_zero_page});
+            plan_.chunks.back().end_run = plan_.runs.size();
+            plan_.pages += pages;
+            at = at + pages * captured_page;
+        }
+    }
+    plan_.mappings.push_back({std::move(mapping), saved_bytes});
+}
 
 MemoryPlan plan_memory(const ProcessFiles& process, std::vector<Mapping> mappings, const CoreFilter& filter) {
     return Planner(process, filter).plan(std::move(mappings));

@@ -7,6 +7,8 @@
 #include "parsers/capture/process_files.h"
 
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace heapsift {
@@ -16,7 +18,7 @@ inline constexpr std::uint64_t captured_page = 4096;  // bytes, of x86-64
 /// Pages that follow each other, with the same to be said of them.
 struct PageRun {
     Address start;
-    std::uint32_t pages = 0;
+    std::uint64_t pages = 0;
     bool maybe_zero_page = false;  // if all zero, it may be the kernel's page of zeros: never written
 };
 
@@ -39,6 +41,17 @@ struct MemoryPlan {
     std::vector<PageRun> runs;             // of pages to be read, ascending; none crosses a chunk
     std::vector<Chunk> chunks;             // those with runs, ascending
     std::uint64_t pages = 0;               // of all runs: pages are numbered in this order
+};
+
+/// Puts a plan together, mapping by mapping, in order of address.
+class PlanBuilder {
+public:
+    /// `runs`: pages to be read, ascending, within what is saved; they are cut at the chunks' borders.
+    void add(Mapping mapping, std::uint64_t saved_bytes, std::span<const PageRun> runs);
+    MemoryPlan take() { return std::move(plan_); }
+
+private:
+    MemoryPlan plan_;
 };
 
 /// Looks up which pages there are. Cost: that of the kernel's walk over the page tables, some 10 ns for each page that is

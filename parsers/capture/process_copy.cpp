@@ -139,6 +139,7 @@ private:
         std::vector<ThreadState> threads;
         CopyMade made;
         {
+            const BeforeOthers before_others;
             StoppedProcess stopped(process_);
             threads = stopped.registers();
             if (threads.empty()) throw cannot_analyse("process-ended", "the process has ended");

@@ -10,6 +10,8 @@
 
 #include "parsers/capture/process_notes.h"
 
+#include "parsers/elf/capture_note.h"
+
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/procfs.h>
@@ -94,12 +96,6 @@ void add_float_notes(std::string& notes, const ThreadState& thread) {
     if (!thread.extended.empty()) add_note(notes, "LINUX", NT_X86_XSTATE, text_of(thread.extended));
 }
 
-std::string capture_note(const CaptureFacts& facts) {
-    return fmt::format("version={}\ntime={}\nstood_ns={}\nmethod={}\nchanged_pages={}\n", facts.version,
-                       facts.seconds, facts.stood_nanoseconds, facts.by_copy ? "fork" : "copy",
-                       facts.changed_pages);
-}
-
 }  // namespace
 
 ProcessRecords read_records(const ProcessFiles& process, std::span<const pid_t> threads) {
@@ -157,7 +153,7 @@ std::string core_notes(const ProcessRecords& records, std::span<const ThreadStat
             add_note(notes, "CORE", NT_PRPSINFO, bytes_of(process));
             add_note(notes, "CORE", NT_AUXV, records.auxiliary);
             add_note(notes, "CORE", NT_FILE, file_note(mappings));
-            add_note(notes, "heapsift", 1, capture_note(facts));
+            add_note(notes, capture_note_owner, capture_note_type, capture_note(facts));
         }
         add_float_notes(notes, thread);
     }

@@ -5,6 +5,7 @@
 #include "parsers/capture/memory_map.h"
 #include "parsers/capture/process_files.h"
 #include "parsers/capture/thread_state.h"
+#include "parsers/elf/core_types.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,15 +15,6 @@
 #include <vector>
 
 namespace heapsift {
-
-/// When and how a core was captured: what heapsift writes into a note of its own (owner "heapsift", type 1).
-struct CaptureFacts {
-    std::string version;        // of heapsift
-    std::uint64_t seconds = 0;  // since 1970, when the process stood
-    std::uint64_t stood_nanoseconds = 0;
-    bool by_copy = false;             // of a copy of the process (--fork)
-    std::uint64_t changed_pages = 0;  // between the copying and the stop
-};
 
 /// What /proc says of the process beside its memory; read it while the process runs.
 struct ProcessRecords {

@@ -81,21 +81,20 @@ void RemoteMemory::read_runs(std::span<const PageRun> runs, const Chunk& chunk) 
     // A page's number is its place in `there`.
     std::size_t page = 0;
     std::size_t run = 0;
-    std::uint32_t in_run = 0;  // pages of the run that are done
+    std::uint64_t in_run = 0;  // pages of the run that are done
     while (run < runs.size()) {
         std::array<PageRun, most_parts> batch;
         std::size_t count = 0;
         std::uint64_t wanted = 0;
         for (std::size_t i = run; i < runs.size() && count < batch.size(); ++i) {
-            const std::uint32_t done = i == run ? in_run : 0;
+            const std::uint64_t done = i == run ? in_run : 0;
             batch[count] = {runs[i].start + done * captured_page, runs[i].pages - done, false};
             wanted += batch[count++].pages * captured_page;
         }
         std::size_t done_pages = read_at_once({batch.data(), count}, chunk) / captured_page;
         bool failed = done_pages * captured_page < wanted;
         for (std::size_t i = 0; i < count && done_pages + failed > 0; ++i) {
-            const auto from_run =
-                static_cast<std::uint32_t>(std::min<std::size_t>(done_pages, batch[i].pages));
+            const std::uint64_t from_run = std::min<std::uint64_t>(done_pages, batch[i].pages);
             done_pages -= from_run;
             page += from_run;
             in_run += from_run;
@@ -117,7 +116,7 @@ void RemoteMemory::read_runs(std::span<const PageRun> runs, const Chunk& chunk) 
     }
     page = 0;
     for (const PageRun& one : runs) {
-        for (std::uint32_t i = 0; i < one.pages; ++i, ++page)
+        for (std::uint64_t i = 0; i < one.pages; ++i, ++page)
             if (one.maybe_zero_page &&
                 all_zero_page(buffer_.data() + (one.start - chunk.range.start) + i * captured_page))
                 result_.there[page] = false;

@@ -143,7 +143,7 @@ private:
         std::size_t page = 0;
         for (std::size_t i = chunk.first_run; i < chunk.end_run; ++i) {
             std::uint64_t offset = plan.runs[i].start - chunk.range.start;
-            for (std::uint32_t n = 0; n < plan.runs[i].pages; ++n, ++page, offset += captured_page) {
+            for (std::uint64_t n = 0; n < plan.runs[i].pages; ++n, ++page, offset += captured_page) {
                 if (!read.there[page]) continue;
                 if (offset != to) {
                     flush();
@@ -168,14 +168,14 @@ private:
         std::uint64_t as_copied = 0;
         std::uint64_t page = chunk.first_page;
         for (std::size_t i = chunk.first_run; i < chunk.end_run; ++i)
-            for (std::uint32_t n = 0; n < plan.runs[i].pages; ++n)
+            for (std::uint64_t n = 0; n < plan.runs[i].pages; ++n)
                 as_copied += reading.pages[page++] == PageState::as_copied;
         const bool stale = stays && hashes.count(chunk.range) != as_copied;
         page = chunk.first_page;
         std::uint64_t cleared = 0;  // up to here, as an offset in the chunk
         for (std::size_t i = chunk.first_run; i < chunk.end_run; ++i) {
             std::uint64_t offset = plan.runs[i].start - chunk.range.start;
-            for (std::uint32_t n = 0; n < plan.runs[i].pages; ++n, ++page, offset += captured_page) {
+            for (std::uint64_t n = 0; n < plan.runs[i].pages; ++n, ++page, offset += captured_page) {
                 const PageState state = reading.pages[page];
                 if (state == PageState::absent) continue;
                 if (stale) file_.clear(at + cleared, offset - cleared);
