@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view capture = R"(How to get a core of a Python process
 
 While it runs
-  gcore -o core PID        writes core.PID; the process goes on (package gdb)
-  sudo gcore -o core PID   where ptrace is not allowed (ptrace_scope)
+{running}  As root, or as the user of the process where ptrace is allowed (ptrace_scope).
+  With gdb: gcore -o core PID writes core.PID; the process stands much longer.
 
 Without ptrace: the process ends, and the kernel writes the core
   prlimit --core=unlimited: --pid PID
@@ -45,7 +45,7 @@ What a core contains
 
 When there is no core
   An out-of-memory kill is a SIGKILL: the kernel frees the memory and writes
-  nothing. Take a core with gcore before the limit is reached.
+  nothing. Capture one before the limit is reached.
 
 On another machine
   A core can be read on any machine. Answers are better with the program files
@@ -149,10 +149,14 @@ Quote the expression for the shell.
 
 std::string capture_text() {
     const std::string container =
-        examples_text({{"gcore -o core PID", ""},
+        examples_text({{command_line("capture PID -o core.PID"), ""},
                        {command_line("core.PID --sysroot /proc/PID/root"), "while the container runs"}},
                       4);
-    return fmt::format(capture, fmt::arg("container", container),
+    const std::string running =
+        examples_text({{command_line("capture PID -o core.PID"), "the process goes on"},
+                       {command_line("capture PID -o core.zst"), "compressed"},
+                       {command_line("capture PID --fork -o core.PID"), "it stands for milliseconds"}});
+    return fmt::format(capture, fmt::arg("running", running), fmt::arg("container", container),
                        fmt::arg("doctor", command_line("doctor --missing")));
 }
 
@@ -191,12 +195,13 @@ std::string first_words(const std::string& core_in_use) {
     return fmt::format(
         "heapsift shows what fills the memory of a Python process, from its core dump.\n\n"
         "{}\n"
-        "To take a core of a running process: gcore -o core PID\n"
+        "To take the core of a running process, which goes on:\n  {}\n"
         "Other ways, also in containers: {}\n"
         "All commands: {}\n"
         "The terms: {}\n\n"
         "{}\n",
-        examples, command_line("help capture"), command_line("--help"), command_line("help words"), in_use);
+        examples, command_line("capture PID -o core.PID"), command_line("help capture"),
+        command_line("--help"), command_line("help words"), in_use);
 }
 
 std::string help_topic(std::string_view topic) {

@@ -135,7 +135,8 @@ private:
         if (word.ends_with(".py"))
             throw wrong_usage("script",
                               fmt::format("{} is a script, and heapsift reads cores of processes", word),
-                              "while the script runs: gcore -o core PID, then " + command_line("core.PID"));
+                              "while the script runs: " + command_line("capture PID -o core.PID") +
+                                  ", then " + command_line("core.PID"));
     }
 
     // Reports that the first word, or the one after a core, is no command.
@@ -186,8 +187,10 @@ private:
 
     void throw_if_number_or_address(const std::string& word) const {
         if (may_be_process_id(word))
-            throw wrong_usage("process-id", fmt::format("{} is a process id, and heapsift reads cores", word),
-                              fmt::format("gcore -o core {}, then {}", word, command_line("core." + word)));
+            throw wrong_usage(
+                "process-id", fmt::format("{} is a process id, and heapsift reads cores", word),
+                fmt::format("{}, then {}", command_line(fmt::format("capture {} -o core.{}", word, word)),
+                            command_line("core." + word)));
         if (looks_like_address(word)) throw_address(word, "an address");
     }
 

@@ -147,7 +147,7 @@ TEST_CASE("words: a word that fits nowhere is never dropped", "[cli][words]") {
 
 TEST_CASE("words: a process id, a script, two cores, an address", "[cli][words]") {
     CHECK(objection({"4711"}).message == "4711 is a process id, and heapsift reads cores");
-    CHECK(objection({"4711"}).hint == "gcore -o core 4711, then heapsift core.4711");
+    CHECK(objection({"4711"}).hint == "heapsift capture 4711 -o core.4711, then heapsift core.4711");
     CHECK(objection({"types", "4711"}).code == "process-id");
     CHECK(objection({"train.py"}).code == "script");
     CHECK(objection({"train.py"}, {"train.py"}).code == "script");

@@ -106,7 +106,7 @@ def check_command_line(heapsift, folder):
     expect(heapsift, folder, "a depth without end", ["dominators", "--depth", "100000", core], WRONG_USAGE, "--depth", "400")
     expect(heapsift, folder, "an unknown option", ["types", "--nonsense", core], WRONG_USAGE, "--nonsense")
     expect(heapsift, folder, "an unknown command", ["tpyes", core], WRONG_USAGE, "tpyes", "types")
-    expect(heapsift, folder, "a process id", ["4711"], WRONG_USAGE, "4711", "gcore")
+    expect(heapsift, folder, "a process id", ["4711"], WRONG_USAGE, "4711", "capture 4711")
     expect(heapsift, folder, "two cores", ["types", core, core], WRONG_USAGE, "two cores")
     expect(heapsift, folder, "no core", ["types"], WRONG_USAGE, "core")
     return None
@@ -132,7 +132,7 @@ def check_program_name(heapsift, folder):
         for arguments in (["4711"], ["4711", "--json"]):
             answer = subprocess.run([typed, *arguments], executable=heapsift, cwd=folder, env=environment, capture_output=True, text=True)
             hint = json.loads(answer.stdout)["error"]["hint"] if answer.stdout else answer.stderr.rstrip("\n").split("; ", 1)[-1]
-            expected = "gcore -o core 4711, then %s core.4711" % name
+            expected = "%s capture 4711 -o core.4711, then %s core.4711" % (name, name)
             if hint != expected:
                 fail(case, "the hint is %s, not %s" % (ascii(hint), expected))
         print("      %-60s %s" % (case, hint.replace(folder + "/", "")), flush=True)
