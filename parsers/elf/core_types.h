@@ -58,6 +58,8 @@ struct FileSearch {
     std::string sysroot;     // prefix for the paths in the core; empty if not given
     std::string debug_dir;   // searched by build-id (.build-id/xx/yyy.debug and, recursively, any ELF file);
                              // empty if not given
+    /// Of a process that lives, /proc/PID/map_files: it has its files, though they were deleted; empty for a dead one.
+    std::string map_files = {};
 };
 
 /// When and how `heapsift capture` took the core, by the note that it writes. Like all of a core it is not trusted, but
