@@ -10,6 +10,9 @@
 //
 // In both ways nothing is written, compressed or searched while the process stands.
 //
+//   still: The process stands until its core is written. That is for one that is about to be killed for want of memory: while
+//          it stands it takes no more, and a core is worth more to it than the time.
+//
 // Measured (2 processors, 1 GiB of objects): see tests/benchmarks/capture.py. A third way would be the kernel's soft-dirty
 // bits (/proc/PID/clear_refs), which name the pages that changed without reading them all; distributions' kernels of cloud
 // machines often lack them (CONFIG_MEM_SOFT_DIRTY), and so did ours: not built.
@@ -103,7 +106,10 @@ public:
 
     CaptureResult run() {
         const auto began = Clock::now();
-        if (options_.method == CaptureMethod::copy || !by_fork()) by_copy();
+        if (options_.method == CaptureMethod::still)
+            by_standing_still();
+        else if (options_.method == CaptureMethod::copy || !by_fork())
+            by_copy();
         struct stat facts {};
         if (::fstat(target_.descriptor, &facts) == 0)
             result_.disk_bytes = static_cast<std::uint64_t>(facts.st_blocks) * 512;
@@ -195,19 +201,44 @@ private:
         const MemoryPlan plan = plan_memory(files, std::move(mappings), filter_);
         for (const PlannedMapping& planned : plan.mappings)
             if (planned.mapping.shared) result_.shared_bytes += planned.saved_bytes;
-        RemoteMemory memory(files);
+        RemoteMemory memory(files, true);
         const auto read = [&](const Chunk& chunk) -> const ChunkBytes& {
             say("copying",
                 static_cast<double>(&chunk - plan.chunks.data()) / static_cast<double>(plan.chunks.size()));
             return memory.read(plan, chunk);
         };
         file_->write_all(plan, notes_of(plan, copy->threads()), read);
-        if (::access(fmt::format("/proc/{}/mem", copy->pid()).c_str(), F_OK) != 0)
+        const auto stat = read_stat(files.read("stat").value_or(""));
+        if (!stat || stat->state == 'Z' || stat->state == 'X')  // a zombie still has its files, but no memory
             throw cannot_analyse("copy-ended",
                                  fmt::format("{}: its copy was killed while it was read", process_.pid()),
                                  "for lack of memory? try without --fork");
         take_counts(plan, copy->threads());
         return true;
+    }
+
+    void by_standing_still() {
+        records_ = read_records(process_, process_.threads());
+        StoppedProcess stopped(process_);
+        seconds_ = seconds_now();
+        const std::vector<ThreadState> threads = stopped.registers();
+        if (threads.empty())
+            throw cannot_analyse("process-ended", fmt::format("{}: the process has ended", process_.pid()));
+        add_thread_numbers(stopped.threads());
+        result_.method = CaptureMethod::still;
+        const MemoryPlan plan =
+            plan_memory(process_, read_mappings(required_text(process_, "smaps")), filter_);
+        RemoteMemory memory(process_);
+        const auto read = [&](const Chunk& chunk) -> const ChunkBytes& {
+            say("copying",
+                static_cast<double>(&chunk - plan.chunks.data()) / static_cast<double>(plan.chunks.size()));
+            return memory.read(plan, chunk);
+        };
+        result_.stood_nanoseconds =
+            static_cast<std::uint64_t>(stopped.stood().count());  // so far, for the notes
+        file_->write_all(plan, notes_of(plan, threads), read);
+        result_.stood_nanoseconds = static_cast<std::uint64_t>(stopped.let_go().count());
+        take_counts(plan, threads);
     }
 
     /// Of threads that were made since the records were read, if the process is in another namespace.

@@ -17,7 +17,8 @@ namespace heapsift {
 
 enum class CaptureMethod : std::uint8_t {
     copy,  // memory is copied while the process runs, and compared while it stands
-    fork   // a copy of the process, made by fork in its stead, is read
+    fork,  // a copy of the process, made by fork in its stead, is read
+    still  // the process stands until its core is written: it can take no more memory meanwhile
 };
 
 struct CaptureOptions {

@@ -2,6 +2,10 @@
 // own, makes 2 to 3. But it respects the rights of a mapping, and the kernel's core does not: memory that is PROT_NONE
 // has bytes too. So what it refuses is asked of /proc/PID/mem page by page. What that refuses as well has no bytes: a
 // guard of a stack (MADV_GUARD_INSTALL), a file that was cut below its mapping, memory that has gone.
+//
+// A page that two processes share since a fork is another matter: process_vm_readv pins it, and the kernel first makes a
+// copy of a page that is pinned (since Linux 5.19, mm/gup.c, gup_must_unshare). To read a copy of a process that way takes
+// as much memory as the process has, in its control group. /proc/PID/mem does not pin.
 
 #include "parsers/capture/remote_memory.h"
 
@@ -34,8 +38,11 @@ bool all_zero_page(const std::byte* page) {
 
 }  // namespace
 
-RemoteMemory::RemoteMemory(const ProcessFiles& process)
-    : pid_(process.pid()), memory_(process.open("mem", O_RDONLY)), buffer_(1 << 20) {
+RemoteMemory::RemoteMemory(const ProcessFiles& process, bool shared_by_fork)
+    : pid_(process.pid()),
+      shared_by_fork_(shared_by_fork),
+      memory_(process.open("mem", O_RDONLY)),
+      buffer_(1 << 20) {
     if (memory_.is_open()) return;
     throw errno == EACCES || errno == EPERM
         ? cannot_analyse("not-permitted", fmt::format("{}: not permitted to read its memory", pid_),
@@ -59,6 +66,17 @@ const ChunkBytes& RemoteMemory::read(const MemoryPlan& plan, const Chunk& chunk)
 
 /// Returns how many bytes of the runs were read from their start on.
 std::size_t RemoteMemory::read_at_once(std::span<const PageRun> runs, const Chunk& chunk) {
+    if (shared_by_fork_) {
+        std::size_t all = 0;
+        for (const PageRun& run : runs) {
+            const std::size_t bytes = run.pages * captured_page;
+            const ssize_t got = ::pread(memory_.number(), buffer_.data() + (run.start - chunk.range.start),
+                                        bytes, static_cast<off_t>(run.start.value));
+            if (got > 0) all += static_cast<std::size_t>(got);
+            if (got != static_cast<ssize_t>(bytes)) break;
+        }
+        return all;
+    }
     std::array<iovec, most_parts> here, there;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const std::uint64_t bytes = runs[i].pages * captured_page;

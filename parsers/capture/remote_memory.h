@@ -21,7 +21,8 @@ struct ChunkBytes {
 /// One reader; several may read the same process at once.
 class RemoteMemory {
 public:
-    explicit RemoteMemory(const ProcessFiles& process);
+    /// `shared_by_fork`: its pages are another process's as well, and reading must not make copies of them.
+    explicit RemoteMemory(const ProcessFiles& process, bool shared_by_fork = false);
 
     /// Reads the runs of a chunk. What is returned holds until the next call. A page that cannot be read (unmapped
     /// meanwhile, a guard) is not `there`. Throws `Error` (exit 1): "process-ended", "not-permitted".
@@ -33,6 +34,7 @@ private:
     bool read_page(std::uint64_t address, std::byte* to) const;
 
     pid_t pid_;
+    bool shared_by_fork_;
     Descriptor memory_;
     std::vector<std::byte> buffer_;
     bool dirty_ = false;  // the buffer has something other than zeros
