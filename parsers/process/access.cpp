@@ -79,7 +79,7 @@ Error no_such_process(const AccessFacts& facts) {
             "as root: " + as_root(number));
     return wrong_usage(
         "no-such-process", fmt::format("there is no process {}, and no file of that name", number),
-        "pgrep -af python lists the running ones; in a container, processes have numbers of its own");
+        "pgrep -af python lists the running ones; in a container, processes have other numbers");
 }
 
 /// Yama's line, where it is what forbids.

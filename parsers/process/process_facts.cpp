@@ -87,6 +87,7 @@ std::optional<ProcessFacts> read_process_status(std::string_view text) {
     facts.resident_bytes = kibibytes_in(text, "VmRSS:");
     facts.swapped_bytes = kibibytes_in(text, "VmSwap:");
     facts.anonymous_bytes = kibibytes_in(text, "RssAnon:");
+    facts.shared_bytes = kibibytes_in(text, "RssShmem:");
     return facts;
 }
 

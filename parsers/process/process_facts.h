@@ -21,7 +21,8 @@ struct ProcessFacts {
     std::uint32_t group = 0, effective_group = 0, saved_group = 0;
     std::uint64_t permitted = 0, effective = 0;  // capabilities, a bit each (capabilities(7))
     std::vector<std::int32_t> namespace_pids;    // its id in each nested PID namespace, outermost first
-    std::optional<std::uint64_t> resident_bytes, swapped_bytes, anonymous_bytes;  // none without memory
+    std::optional<std::uint64_t> resident_bytes, swapped_bytes, anonymous_bytes,
+        shared_bytes;  // none without memory
 };
 
 inline constexpr unsigned capability_sys_ptrace = 19;

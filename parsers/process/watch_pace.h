@@ -19,11 +19,13 @@ public:
     /// `left`: bytes up to the nearest threshold; `elapsed`: since the last call (ignored in the first).
     /// From 5 ms to half a second.
     Duration next(std::uint64_t left, Duration elapsed);
+    /// Bytes a second, of the fastest growth lately.
+    double speed() const { return speed_; }
 
 private:
     double threshold_;
     double last_left_ = -1;
-    double speed_ = 0;  // bytes a second, of the fastest growth lately
+    double speed_ = 0;
 };
 
 }  // namespace heapsift

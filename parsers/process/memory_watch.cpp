@@ -6,7 +6,7 @@
 // A limit can be changed while the process runs (systemctl set-property, a resized pod), and a process can be
 // moved: limits are read anew at each look, the groups themselves found anew every ten seconds.
 
-#include "parsers/process/watch.h"
+#include "parsers/process/memory_watch.h"
 
 #include "parsers/base/error.h"
 #include "parsers/process/proc_file.h"
@@ -45,7 +45,7 @@ Error no_such_process(std::int32_t pid) {
 std::uint64_t machine_memory(const std::string& proc) { return machine_use(proc).limit; }
 
 /// What one look has seen: for each condition how much there is, and how much is too much.
-struct Watch::Look {
+struct MemoryWatch::Look {
     bool gone = false;
     struct Value {
         std::uint64_t measured = 0, threshold = 0;
@@ -55,7 +55,8 @@ struct Watch::Look {
     std::uint64_t largest = 0;  // threshold, up to the limit: by it is told what growth is fast
 };
 
-Watch::Watch(std::int32_t pid, std::vector<WatchCondition> conditions, std::string proc, bool check)
+MemoryWatch::MemoryWatch(std::int32_t pid, std::vector<WatchCondition> conditions, std::string proc,
+                         bool check)
     : pid_(pid), conditions_(std::move(conditions)), proc_(std::move(proc)), check_(check) {
     const auto started = start_time(pid_, proc_);
     const auto resident = read_resident();
@@ -69,13 +70,13 @@ Watch::Watch(std::int32_t pid, std::vector<WatchCondition> conditions, std::stri
     if (is_gone()) throw no_such_process(pid_);
 }
 
-Watch::~Watch() {
+MemoryWatch::~MemoryWatch() {
     if (pidfd_ >= 0) ::close(pidfd_);
 }
 
 // Of the second number of /proc/PID/statm, which costs less than VmRSS and differs from it by what is counted
 // on other processors: at most a few hundred pages.
-std::optional<std::uint64_t> Watch::read_resident() const {
+std::optional<std::uint64_t> MemoryWatch::read_resident() const {
     const auto text = read_proc_file(fmt::format("{}/{}/statm", proc_, pid_), 256);
     const std::size_t blank = text ? text->find(' ') : std::string::npos;
     const auto pages =
@@ -85,7 +86,7 @@ std::optional<std::uint64_t> Watch::read_resident() const {
     return *pages * page;
 }
 
-bool Watch::is_gone() const {
+bool MemoryWatch::is_gone() const {
     if (pidfd_ >= 0) {
         pollfd end{pidfd_, POLLIN, 0};
         return ::poll(&end, 1, 0) > 0;
@@ -94,7 +95,7 @@ bool Watch::is_gone() const {
     return !facts || facts->state == 'Z' || facts->state == 'X' || start_time(pid_, proc_) != start_time_;
 }
 
-void Watch::sleep(WatchPace::Duration duration) const {
+void MemoryWatch::sleep(WatchPace::Duration duration) const {
     const double seconds = std::max(duration.count(), 0.0);
     timespec time{static_cast<time_t>(seconds), 0};
     time.tv_nsec = static_cast<long>((seconds - static_cast<double>(time.tv_sec)) * 1e9);
@@ -102,7 +103,7 @@ void Watch::sleep(WatchPace::Duration duration) const {
     ::ppoll(&end, pidfd_ >= 0 ? 1 : 0, &time, nullptr);
 }
 
-WatchLimit Watch::limit() const {
+WatchLimit MemoryWatch::limit() const {
     const auto group = groups_.smallest();
     const std::uint64_t machine = machine_memory(proc_);
     if (group && (machine == 0 || group->limit < machine))
@@ -110,9 +111,9 @@ WatchLimit Watch::limit() const {
     return {machine, "", false};
 }
 
-std::uint64_t Watch::resident_bytes() const { return read_resident().value_or(0); }
+std::uint64_t MemoryWatch::resident_bytes() const { return read_resident().value_or(0); }
 
-Watch::Look Watch::look() {
+MemoryWatch::Look MemoryWatch::look() {
     ++looks_;
     Look seen;
     const auto resident = read_resident();
@@ -154,14 +155,33 @@ Watch::Look Watch::look() {
     return seen;
 }
 
-WatchEnd Watch::gone() const {
+double MemoryWatch::speed_now() const {
+    constexpr WatchPace::Duration moment{0.02};
+    const std::uint64_t before = resident_bytes();
+    const Clock::time_point began = Clock::now();
+    sleep(moment);
+    const WatchPace::Duration took = Clock::now() - began;
+    const std::uint64_t after = resident_bytes();
+    return static_cast<double>(after - std::min(after, before)) / took.count();
+}
+
+WatchEnd MemoryWatch::met(std::size_t condition, std::uint64_t measured, std::uint64_t threshold,
+                          double speed) const {
+    WatchEnd end{WatchEnd::Reason::met, condition, measured, threshold, 0, speed, false};
+    const GroupUse machine = machine_use(proc_), group = groups_.fullest().value_or(machine);
+    const auto left = [](const GroupUse& use) { return use.limit - std::min(use.limit, use.used); };
+    end.headroom = std::min(left(group), left(machine));
+    return end;
+}
+
+WatchEnd MemoryWatch::gone() const {
     WatchEnd end;
     end.reason = WatchEnd::Reason::gone;
     end.killed_for_memory = groups_.killed() > killed_before_;
     return end;
 }
 
-WatchEnd Watch::wait(std::optional<Clock::time_point> until) {
+WatchEnd MemoryWatch::wait(std::optional<Clock::time_point> until) {
     std::optional<WatchPace> pace;
     Clock::time_point last = Clock::now();
     for (;;) {
@@ -169,7 +189,8 @@ WatchEnd Watch::wait(std::optional<Clock::time_point> until) {
         if (seen.gone) return gone();
         for (std::size_t i = 0; i < seen.values.size(); ++i)
             if (const auto& [measured, threshold] = seen.values[i]; measured > threshold)
-                return {WatchEnd::Reason::met, i, measured, threshold, false};
+                return met(i, measured, threshold,
+                           pace ? (pace->next(0, Clock::now() - last), pace->speed()) : speed_now());
         const Clock::time_point now = Clock::now();
         if (until && now >= *until) return {};
         if (!pace) pace.emplace(seen.largest);

@@ -42,19 +42,22 @@ struct WatchEnd {
     Reason reason = Reason::due;
     std::size_t condition = 0;                  // which was met
     std::uint64_t measured = 0, threshold = 0;  // bytes
+    std::uint64_t headroom =
+        0;  // met: bytes up to what ends the process, its control groups' limit or the machine's memory
+    double speed = 0;                // met: bytes a second by which that shrinks
     bool killed_for_memory = false;  // gone, and the OOM killer has ended somebody in its groups since
 };
 
-class Watch {
+class MemoryWatch {
 public:
     using Clock = std::chrono::steady_clock;
 
     /// Begins to watch. Throws `Error` (exit 2, "no-such-process") if there is none. Other places are for tests.
-    Watch(std::int32_t pid, std::vector<WatchCondition> conditions, std::string proc = "/proc",
-          bool check = true);
-    ~Watch();
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
+    MemoryWatch(std::int32_t pid, std::vector<WatchCondition> conditions, std::string proc = "/proc",
+                bool check = true);
+    ~MemoryWatch();
+    MemoryWatch(const MemoryWatch&) = delete;
+    MemoryWatch& operator=(const MemoryWatch&) = delete;
 
     /// As it is now.
     WatchLimit limit() const;
@@ -75,6 +78,8 @@ private:
     void sleep(WatchPace::Duration duration) const;
     std::optional<std::uint64_t> read_resident() const;
     WatchEnd gone() const;
+    WatchEnd met(std::size_t condition, std::uint64_t measured, std::uint64_t threshold, double speed) const;
+    double speed_now() const;
 
     std::int32_t pid_;
     std::vector<WatchCondition> conditions_;

@@ -1,6 +1,6 @@
 // Waiting for a threshold: how often it looks, and what ends it.
 
-#include "parsers/process/watch.h"
+#include "parsers/process/memory_watch.h"
 
 #include "parsers/base/error.h"
 #include "tests/catch.h"
@@ -74,20 +74,21 @@ TEST_CASE("watch pace: far away two looks a second, near never more than 200", "
 
 TEST_CASE("watch: the condition that is met, and with what", "[process][watch]") {
     const WatchedProcess process(100 * watched_mib);
-    Watch watch(7,
-                {{WatchMeasure::resident, 900 * watched_mib, 0},
-                 {WatchMeasure::resident, 0, 0.2},
-                 {WatchMeasure::growth, 50 * watched_mib, 0}},
-                process.proc, false);
+    MemoryWatch watch(7,
+                      {{WatchMeasure::resident, 900 * watched_mib, 0},
+                       {WatchMeasure::resident, 0, 0.2},
+                       {WatchMeasure::growth, 50 * watched_mib, 0}},
+                      process.proc, false);
     CHECK(watch.limit().bytes == 1024 * watched_mib);
     CHECK(watch.limit().folder.empty());
-    CHECK(watch.wait(Watch::Clock::now()).reason == WatchEnd::Reason::due);
+    CHECK(watch.wait(MemoryWatch::Clock::now()).reason == WatchEnd::Reason::due);
     process.set(151 * watched_mib);
-    WatchEnd end = watch.wait(Watch::Clock::now());
+    WatchEnd end = watch.wait(MemoryWatch::Clock::now());
     CHECK(end.reason == WatchEnd::Reason::met);
     CHECK(end.condition == 2);
     CHECK(end.measured == 51 * watched_mib);
     CHECK(end.threshold == 50 * watched_mib);
+    CHECK(end.headroom == 512 * watched_mib);
     process.set(250 * watched_mib);
     end = watch.wait();
     CHECK(end.condition == 1);
@@ -96,19 +97,21 @@ TEST_CASE("watch: the condition that is met, and with what", "[process][watch]")
 
 TEST_CASE("watch: without a group's limit the machine's memory counts", "[process][watch]") {
     const WatchedProcess process(watched_mib);
-    CHECK(Watch(7, {{WatchMeasure::group, 0, 0.49}}, process.proc, false).wait(Watch::Clock::now()).reason ==
-          WatchEnd::Reason::met);
-    CHECK(Watch(7, {{WatchMeasure::group, 0, 0.51}}, process.proc, false).wait(Watch::Clock::now()).reason ==
-          WatchEnd::Reason::due);
+    CHECK(MemoryWatch(7, {{WatchMeasure::group, 0, 0.49}}, process.proc, false)
+              .wait(MemoryWatch::Clock::now())
+              .reason == WatchEnd::Reason::met);
+    CHECK(MemoryWatch(7, {{WatchMeasure::group, 0, 0.51}}, process.proc, false)
+              .wait(MemoryWatch::Clock::now())
+              .reason == WatchEnd::Reason::due);
 }
 
 TEST_CASE("watch: a process that has gone, or another with its number", "[process][watch]") {
     WatchedProcess process(watched_mib);
-    Watch watch(7, {{WatchMeasure::resident, watched_mib * 500, 0}}, process.proc, false);
+    MemoryWatch watch(7, {{WatchMeasure::resident, watched_mib * 500, 0}}, process.proc, false);
     process.directory.write("proc/7/stat",
                             "7 (python3) S 1 7 7 0 -1 4194560 9 0 0 0 1 2 0 0 20 0 1 0 9999 9 9\n");
     CHECK(watch.wait().reason == WatchEnd::Reason::gone);
-    CHECK_THROWS_AS(Watch(8, {}, process.proc, false), Error);
+    CHECK_THROWS_AS(MemoryWatch(8, {}, process.proc, false), Error);
 }
 
 TEST_CASE("watch: the end of a real process ends the wait at once", "[process][watch]") {
@@ -117,14 +120,15 @@ TEST_CASE("watch: the end of a real process ends the wait at once", "[process][w
         ::pause();
         ::_exit(0);
     }
-    Watch watch(static_cast<std::int32_t>(child), {{WatchMeasure::resident, std::uint64_t{1} << 50, 0}});
+    MemoryWatch watch(static_cast<std::int32_t>(child),
+                      {{WatchMeasure::resident, std::uint64_t{1} << 50, 0}});
     std::thread killer([child] {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         ::kill(child, SIGKILL);
     });
-    const auto before = Watch::Clock::now();
+    const auto before = MemoryWatch::Clock::now();
     const WatchEnd end = watch.wait();
-    const Seconds took = Watch::Clock::now() - before;
+    const Seconds took = MemoryWatch::Clock::now() - before;
     killer.join();
     ::waitpid(child, nullptr, 0);
     CHECK(end.reason == WatchEnd::Reason::gone);
