@@ -22,6 +22,8 @@ void add_common_options(CommandOptions& declare, CommonOptions& options, bool ow
     declare.text("--executable", options.search.executable, "PATH", "the interpreter's binary, if not found");
     declare.text("--sysroot", options.search.sysroot, "DIR", "root of the crashed machine's program files");
     declare.text("--debug-dir", options.search.debug_dir, "DIR", "directory of debug files, by build-id");
+    if (!declare.has("--keep"))
+        declare.text("--keep", options.keep, "FILE", "of a living process: keep its core in FILE");
     declare.flag("--no-native", options.no_native,
                  "retained sizes of Python's objects alone, as if C code owned nothing");
     declare.flag("--no-index", options.no_index, "neither read nor write the core's index");
