@@ -5,7 +5,7 @@ set(patterns "\\.(starts_with|ends_with)\\(" "\\.r?find\\([\"']"
     "(name|type|text|value|remark|expression|words?|label)\\)? *[!=]= *\"")
 set(allowed
     # what a user typed
-    cli/words cli/arguments cli/address_argument cli/invocation cli/where cli/command_options cli/core_paths cli/commands/export cli/commands/capture
+    cli/words cli/watch_conditions cli/arguments cli/address_argument cli/invocation cli/where cli/command_options cli/core_paths cli/commands/export cli/commands/capture
     cli/commands/dominators cli/commands/why cli/growth_limits cli/help cli/sort_option analysis/expression analysis/type_names
     # layout and escaping: lines, blanks, addresses, paths within a message
     cli/text_width cli/redact cli/units cli/document/text

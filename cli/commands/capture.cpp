@@ -3,6 +3,7 @@
 
 #include "cli/commands/capture.h"
 
+#include "cli/capture_watch.h"
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/output_file.h"
@@ -11,6 +12,7 @@
 #include "parsers/base/descriptor.h"
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
+#include "parsers/process/access.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -29,6 +31,7 @@ struct CaptureChoices {
     bool fork = false;
     bool full = false;
     bool children = false;
+    CaptureWatchOptions watch;
 };
 
 constexpr std::string_view compressed_ending = ".zst";
@@ -71,7 +74,8 @@ class Capturing {
 public:
     Capturing(Session& session, const CaptureChoices& choices) : session_(session), choices_(choices) {}
 
-    void take(pid_t pid, const std::string& path) {
+    /// `still`: the process is to stand until its core is written.
+    void take(pid_t pid, const std::string& path, bool still = false) {
         session_.redactor().know_path(path);
         OutputFile file(path, OutputFile::Rules{choices_.overwrite, true, {}});
         const Descriptor target(::open(file.temporary_path().c_str(), O_RDWR | O_CLOEXEC));
@@ -79,7 +83,9 @@ public:
             throw cannot_analyse("cannot-write",
                                  fmt::format("{}: cannot be written: {}", file.name(), system_reason(errno)));
         CaptureOptions options;
-        options.method = choices_.fork ? CaptureMethod::fork : CaptureMethod::copy;
+        options.method = still           ? CaptureMethod::still
+                         : choices_.fork ? CaptureMethod::fork
+                                         : CaptureMethod::copy;
         options.full = choices_.full;
         options.readers = std::min<std::size_t>(session_.options().jobs.value_or(2), 2);
         options.version = version();
@@ -94,11 +100,11 @@ public:
         files_.push_back({path, result});
     }
 
-    void take_children(pid_t parent) {
+    void take_children(pid_t parent, const std::string& path) {
         for (const pid_t child : children_of(parent)) {
             try {
                 const auto stat = read_stat(ProcessFiles(child).read("stat").value_or(""));
-                take(child, path_for_child(choices_.output, stat ? stat->name : "process", child));
+                take(child, path_for_child(path, stat ? stat->name : "process", child));
             } catch (const Error& error) {
                 if (error.code() != "process-ended" && error.code() != "no-such-process" &&
                     error.code() != "zombie")
@@ -109,7 +115,31 @@ public:
         }
     }
 
+    /// Both, and what was written: for a watcher.
+    std::vector<std::string> take_all(pid_t pid, const std::string& path, bool still) {
+        files_.clear();
+        take(pid, path, still);
+        if (choices_.children) take_children(pid, path);
+        std::vector<std::string> paths;
+        for (const CapturedFile& file : files_) {
+            session_.console().note(fmt::format("{}: {} of process {}, which stood for {}",
+                                                escape_for_terminal(file.path),
+                                                mebibytes(file.result.disk_bytes), file.result.pid,
+                                                duration_text(file.result.stood_nanoseconds)));
+            all_.push_back(file);
+            paths.push_back(file.path);
+        }
+        return paths;
+    }
+
     const std::vector<CapturedFile>& files() const { return files_; }
+    /// Those that a watcher has kept.
+    std::vector<CapturedFile> files_at(const std::vector<std::string>& paths) const {
+        std::vector<CapturedFile> kept;
+        for (const CapturedFile& file : all_)
+            if (std::find(paths.begin(), paths.end(), file.path) != paths.end()) kept.push_back(file);
+        return kept;
+    }
 
 private:
     void tell(const CaptureResult& result) {
@@ -136,7 +166,7 @@ private:
 
     Session& session_;
     const CaptureChoices& choices_;
-    std::vector<CapturedFile> files_;
+    std::vector<CapturedFile> files_, all_;
 };
 
 ExitCode run_capture(Session& session, const CaptureChoices& choices) {
@@ -147,9 +177,18 @@ ExitCode run_capture(Session& session, const CaptureChoices& choices) {
     if (choices.output.empty())
         throw wrong_usage("no-output", "capture needs -o FILE",
                           command_line(fmt::format("capture {} -o core.{}", pid, pid)) + ", or core.zst");
+    if (const auto error = why_no_access(access_facts(pid), session.words().typed)) throw *error;
     Capturing capturing(session, choices);
-    capturing.take(pid, choices.output);
-    if (choices.children) capturing.take_children(pid);
+    if (choices.watch.given()) {
+        const auto take = [&](const std::string& path, bool pressed) {
+            return capturing.take_all(pid, path, pressed);
+        };
+        const auto paths = watch_and_capture(session.console(), pid, choices.watch, choices.output, take);
+        return session.write(render_capture(capturing.files_at(paths)));
+    }
+    const std::string path = core_name(choices.output, core_name_parts(pid, 1));
+    capturing.take(pid, path);
+    if (choices.children) capturing.take_children(pid, path);
     return session.write(render_capture(capturing.files()));
 }
 
@@ -177,6 +216,17 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   memory that was used, and the first page of each program file. --full also
   saves program files, shared files, and what the process asked not to dump.
 
+  FILE may have %p for the process id, %t for the time in seconds since 1970, %n
+  for a number, %e for the program, %h for the host; %% is a %.
+
+  --when waits until one of its conditions is met: rss (what the process has in
+  memory), growth (by how much that is more than at first) or cgroup (what all
+  in its control group have, without cached files), each > a size or, but for
+  growth, a percentage of the smallest limit of its control groups, else of the
+  machine's memory. It looks twice a second, and more often the nearer it comes.
+  A process that grows so fast that it would be killed before its core is
+  written stands meanwhile. --every ends with the process, or with --when.
+
 Exit codes: 0 written; 1 no such process, or it has ended, or not permitted,
 or the disk is full; 2 FILE exists or cannot be created.
 )";
@@ -198,6 +248,7 @@ CommandRunner setup_capture(CommandOptions& declare) {
     declare.flag("--fork", choices->fork, "read a copy that a fork makes: stops for milliseconds");
     declare.flag("--full", choices->full, "also save program files and what asks not to be dumped");
     declare.flag("--children", choices->children, "also each child process: FILE.NAME.PID");
+    declare_capture_watch(declare, choices->watch);
     declare.flag("-f,--force", choices->overwrite, "overwrite FILE if it exists");
     return [choices](Session& session) { return run_capture(session, *choices); };
 }

@@ -7,12 +7,24 @@
 namespace heapsift {
 namespace {
 
+const char* method_name(CaptureMethod method) {
+    switch (method) {
+        case CaptureMethod::copy:
+            return "copy";
+        case CaptureMethod::fork:
+            return "fork";
+        case CaptureMethod::still:
+            return "still";
+    }
+    return "";
+}
+
 Datum captured_data(const CapturedFile& file) {
     const CaptureResult& result = file.result;
     return entries({{"path", FilePath{file.path}},
                     {"pid", result.pid},
                     {"name", GivenName{result.name}},
-                    {"method", result.method == CaptureMethod::fork ? "fork" : "copy"},
+                    {"method", method_name(result.method)},
                     {"stood_ns", result.stood_nanoseconds},
                     {"threads", result.threads},
                     {"pages", result.pages},
@@ -29,6 +41,7 @@ Text captured_words(const CapturedFile& file) {
                      ByteCount{result.disk_bytes}, std::to_string(result.pid), GivenName{result.name},
                      Text(duration_text(result.stood_nanoseconds)).bold());
     if (result.method == CaptureMethod::fork) return text + ", while it was copied by a fork.";
+    if (result.method == CaptureMethod::still) return text + ", until its core was written.";
     if (result.changed_pages == 0) return text + "; nothing had changed while it was copied.";
     return text + says("; {} ({}) had changed while it was copied.", how_many(result.changed_pages, "page"),
                        ByteCount{result.changed_pages * captured_page});
