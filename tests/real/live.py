@@ -82,13 +82,11 @@ class Living:
                 os.setgroups([])
                 os.setresgid(user, user, user)
                 os.setresuid(user, user, user)
-        program = PROGRAM
-        if interpreter.tree or user:  # where it can be read
-            program = "/var/tmp/heapsift-living.py"
-            target = interpreter.tree + program
-            shutil.copy(PROGRAM, target + ".%d" % os.getpid())
-            os.chmod(target + ".%d" % os.getpid(), 0o644)
-            os.replace(target + ".%d" % os.getpid(), target)
+        # Where it can be read: by another user, and in the interpreter's tree.
+        self.folder = tempfile.mkdtemp(prefix="heapsift-living-", dir=interpreter.tree + "/var/tmp")
+        os.chmod(self.folder, 0o755)
+        shutil.copy(PROGRAM, self.folder)
+        program = os.path.join(self.folder, os.path.basename(PROGRAM))[len(interpreter.tree):]
         self.process = subprocess.Popen([*before, interpreter.path, program, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, env=interpreter.environment(), preexec_fn=prepare, text=True)
         self.ready = self.process.stdout.readline().strip() == "ready"
@@ -121,6 +119,7 @@ class Living:
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def descendants(pid):
