@@ -1,6 +1,7 @@
-// Three manners. --when waits for one of its conditions, takes a core and is done. --every takes a core at once and
-// then at each period, and removes the oldest of its own beyond --keep; it ends when the process does. With both, it
-// takes cores by the clock until a condition is met: then the last one, so that there are two to compare.
+// Three manners. --when waits for one of its conditions, takes a core and is done. --every takes a core at
+// once and then at each period, and removes the oldest of its own beyond --keep; it ends when the process
+// does. With both, it takes cores by the clock until a condition is met: then the last one, so that there are
+// two to compare.
 //
 // What a signal ends is left as it is: cores that were written stay, an unfinished one has no name yet.
 
@@ -76,8 +77,8 @@ private:
                                   binary_size(limit.bytes), of));
     }
 
-    /// Whether the growth may end the process before its core is written, on a slow disk or a busy machine, unless it
-    /// stands meanwhile.
+    /// Whether the growth may end the process before its core is written, on a slow disk or a busy machine,
+    /// unless it stands meanwhile.
     bool is_pressed(const WatchEnd& end) const {
         constexpr double written_in_a_second = 100 << 20, least_seconds = 10;
         const double seconds = static_cast<double>(watch_.resident_bytes()) / written_in_a_second;
@@ -95,7 +96,8 @@ private:
         }
     }
 
-    /// A disk that is full now need not be when the next core is due. (That the process has ended is seen next.)
+    /// A disk that is full now need not be when the next core is due. (That the process has ended is seen
+    /// next.)
     void take_by_the_clock(std::chrono::seconds period) {
         try {
             take(false);

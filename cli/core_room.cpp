@@ -1,6 +1,7 @@
-// A core holds all that a process knows, so its file has no name that another could open (O_TMPFILE; or a name that is
-// taken away at once, on file systems that lack it). A folder in memory (tmpfs) is no disk: what is written there
-// takes the memory that the question needs. Questions themselves take about as much again as small objects do.
+// A core holds all that a process knows, so its file has no name that another could open (O_TMPFILE; or a
+// name that is taken away at once, on file systems that lack it). A folder in memory (tmpfs) is no disk: what
+// is written there takes the memory that the question needs. Questions themselves take about as much again as
+// small objects do.
 
 #include "cli/core_room.h"
 

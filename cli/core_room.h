@@ -16,8 +16,8 @@ struct CoreRoom {
     std::string folder;  // where it lies; "" in memory
 };
 
-/// The first of `folders` on a disk with room for `bytes` and 64 MiB more; else memory, if what is free is more than
-/// twice that. Throws `Error` (exit 1, "too-little-room") with the need.
+/// The first of `folders` on a disk with room for `bytes` and 64 MiB more; else memory, if what is free is
+/// more than twice that. Throws `Error` (exit 1, "too-little-room") with the need.
 CoreRoom room_for_core(std::uint64_t bytes, const std::vector<std::string>& folders);
 
 /// --index-dir or the cache directory, $TMPDIR, /var/tmp, /tmp.

@@ -1,9 +1,9 @@
-// Between a question and a living process stands a core that nobody keeps: everything that reads a core works on it, and
-// the process stands only for the moment that `capture` needs, not for the time of the answer.
+// Between a question and a living process stands a core that nobody keeps: everything that reads a core works
+// on it, and the process stands only for the moment that `capture` needs, not for the time of the answer.
 //
-// Program files are looked for below /proc/PID/root, if the process sees another root than heapsift does (a container, a
-// chroot, a mount namespace), else by their own paths, which say more to a reader; and those that were deleted or
-// replaced since they were loaded below /proc/PID/map_files.
+// Program files are looked for below /proc/PID/root, if the process sees another root than heapsift does (a
+// container, a chroot, a mount namespace), else by their own paths, which say more to a reader; and those
+// that were deleted or replaced since they were loaded below /proc/PID/map_files.
 
 #include "cli/live_process.h"
 
@@ -27,7 +27,8 @@
 namespace heapsift {
 namespace {
 
-/// What a core of it may take: memory of its own, and a little for headers and pages of files that were written to.
+/// What a core of it may take: memory of its own, and a little for headers and pages of files that were
+/// written to.
 std::uint64_t most_core_bytes(const ProcessFacts& facts) {
     constexpr std::uint64_t headers = std::uint64_t{16} << 20;
     return facts.anonymous_bytes.value_or(facts.resident_bytes.value_or(0)) + facts.shared_bytes.value_or(0) +

@@ -25,8 +25,9 @@ struct LiveProcessOptions {
 
 class LiveProcess {
 public:
-    /// Throws `Error` if its memory may not be read (parsers/process/access.h), if it is no Python ("not-python",
-    /// exit 1), and if `keep` cannot be written. Stops nothing. `again`: the words to type to ask the same again.
+    /// Throws `Error` if its memory may not be read (parsers/process/access.h), if it is no Python
+    /// ("not-python", exit 1), and if `keep` cannot be written. Stops nothing. `again`: the words to type to
+    /// ask the same again.
     LiveProcess(std::int32_t pid, LiveProcessOptions options, const std::string& again);
     ~LiveProcess();
     LiveProcess(const LiveProcess&) = delete;

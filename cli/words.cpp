@@ -1,7 +1,7 @@
 // The rules are those of the contract: the first word is a command's name, else an existing file; a word with
-// a slash is always a file; after the command an existing file is the core and the other word the address. Where
-// a core may stand, and no file has that name, a number of up to seven digits is a process.
-// Every other word is an error, because a word that is dropped silently changes the question.
+// a slash is always a file; after the command an existing file is the core and the other word the address.
+// Where a core may stand, and no file has that name, a number of up to seven digits is a process. Every other
+// word is an error, because a word that is dropped silently changes the question.
 
 #include "cli/words.h"
 

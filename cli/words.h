@@ -47,9 +47,9 @@ struct WordRules {
 /// The error for a line that names two cores.
 Error two_cores(const std::string& first, const std::string& second);
 
-/// Up to seven digits, where a core may stand, are a process id, unless a file has that name. (An address has eight
-/// digits at least.) Throws `Error` (exit 2), one line that helps, if a word fits nowhere: "unknown-command",
-/// "unexpected-word", "two-cores", "script", "no-such-file".
+/// Up to seven digits, where a core may stand, are a process id, unless a file has that name. (An address has
+/// eight digits at least.) Throws `Error` (exit 2), one line that helps, if a word fits nowhere:
+/// "unknown-command", "unexpected-word", "two-cores", "script", "no-such-file".
 Words read_words(std::span<const std::string> words, const WordRules& rules);
 
 }  // namespace heapsift

@@ -1,6 +1,6 @@
-// The kernel answers "permission denied" for a dozen reasons, and each has another cure. They are told apart by
-// looking, in the order in which the kernel checks them (kernel/ptrace.c, __ptrace_may_access; security/commoncap.c;
-// security/yama/yama_lsm.c):
+// The kernel answers "permission denied" for a dozen reasons, and each has another cure. They are told apart
+// by looking, in the order in which the kernel checks them (kernel/ptrace.c, __ptrace_may_access;
+// security/commoncap.c; security/yama/yama_lsm.c):
 //
 //   the ids      the caller's must be the process's real, effective and saved ids, or it has CAP_SYS_PTRACE
 //                in the user namespace of the process
@@ -9,8 +9,8 @@
 //   Yama         scope 1: only an ancestor, or who the process named; 2: only with the capability; 3: nobody
 //   others       SELinux, AppArmor: they say nothing
 //
-// Whether it is refused at all, the kernel itself says: /proc/PID/mem is opened, which asks the same question as
-// PTRACE_SEIZE (fs/proc/base.c, proc_mem_open).
+// Whether it is refused at all, the kernel itself says: /proc/PID/mem is opened, which asks the same question
+// as PTRACE_SEIZE (fs/proc/base.c, proc_mem_open).
 
 #include "parsers/process/access.h"
 

@@ -23,7 +23,8 @@ struct AccessFacts {
     std::optional<int> yama_scope;            // kernel.yama.ptrace_scope; nothing without Yama
 };
 
-/// Looks at the process. Opens its memory, which stops nothing and leaves no trace. `proc` is another place in tests.
+/// Looks at the process. Opens its memory, which stops nothing and leaves no trace. `proc` is another place
+/// in tests.
 AccessFacts access_facts(std::int32_t pid, const std::string& proc = "/proc");
 
 /// Nothing if its memory may be read. Else the one line that says which of the reasons it is, with what would

@@ -1,11 +1,11 @@
 // A mount of control groups shows one group and what is below it, and the membership of a process is a path
-// from the root of the hierarchy, both as the reader's cgroup namespace sees them. So the folder of a group is
-// found as the mount's place plus the path without the mount's root.
+// from the root of the hierarchy, both as the reader's cgroup namespace sees them. So the folder of a group
+// is found as the mount's place plus the path without the mount's root.
 //
 // The reader's own mount is asked first. In a container that shares only its process ids with another one (a
-// sidecar), it shows the reader's own group and not the other's: then the mount that the process itself has is
-// asked, below /proc/PID/root. Whoever may change that folder could lay anything there, so there only files of
-// the kernel's own cgroup file systems are read.
+// sidecar), it shows the reader's own group and not the other's: then the mount that the process itself has
+// is asked, below /proc/PID/root. Whoever may change that folder could lay anything there, so there only
+// files of the kernel's own cgroup file systems are read.
 
 #include "parsers/process/memory_groups.h"
 

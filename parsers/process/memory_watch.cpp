@@ -1,7 +1,8 @@
-// Looking is polling: a control group of version 1 could tell of a threshold by itself (cgroup.event_control), one
-// of version 2 only of limits that were already hit, and neither of one process in it. How often is watch_pace's
-// part. Between two looks it sleeps on a pidfd, which ends the sleep when the process ends; without one (before
-// Linux 5.3) the end is seen at the next look, and the time when a process started tells it from a later one with its number.
+// Looking is polling: a control group of version 1 could tell of a threshold by itself
+// (cgroup.event_control), one of version 2 only of limits that were already hit, and neither of one process
+// in it. How often is watch_pace's part. Between two looks it sleeps on a pidfd, which ends the sleep when
+// the process ends; without one (before Linux 5.3) the end is seen at the next look, and the time when a
+// process started tells it from a later one with its number.
 //
 // A limit can be changed while the process runs (systemctl set-property, a resized pod), and a process can be
 // moved: limits are read anew at each look, the groups themselves found anew every ten seconds.

@@ -51,7 +51,8 @@ void read_ids(std::string_view text, std::string_view key, std::uint32_t& real, 
     saved = static_cast<std::uint32_t>(ids[2]);
 }
 
-/// The numbers behind the name in /proc/PID/stat, which may have blanks and brackets itself; the first is the parent.
+/// The numbers behind the name in /proc/PID/stat, which may have blanks and brackets itself; the first is the
+/// parent.
 std::vector<std::uint64_t> numbers_of_stat(std::string_view stat) {
     const std::size_t name_end = stat.rfind(')');
     if (name_end == std::string_view::npos || stat.size() < name_end + 4) return {};

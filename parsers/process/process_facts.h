@@ -30,7 +30,8 @@ inline constexpr unsigned capability_sys_ptrace = 19;
 /// Reads the text of /proc/PID/status. Nothing if it is not such a text.
 std::optional<ProcessFacts> read_process_status(std::string_view text);
 
-/// Of a process, or of a thread by its id; nothing if there is none that can be seen. `proc` is another place in tests.
+/// Of a process, or of a thread by its id; nothing if there is none that can be seen. `proc` is another place
+/// in tests.
 std::optional<ProcessFacts> process_facts(std::int32_t pid, const std::string& proc = "/proc");
 
 /// When it started, in clock ticks since the machine did: tells it from another process with the same number.

@@ -1,5 +1,5 @@
-// Two processes see the same files if they have the same mount namespace and the same root in it. A namespace that
-// cannot be read is taken for another one.
+// Two processes see the same files if they have the same mount namespace and the same root in it. A namespace
+// that cannot be read is taken for another one.
 
 #include "parsers/process/process_root.h"
 

@@ -1,10 +1,11 @@
-// A core of some large database server, taken only to find that it is not Python, has stopped that server in vain.
-// Each CPython (2.7 to 3.15) asks for the environment variable PYTHONHOME, so its program or its library contains
-// that word; symbols may be stripped, this word cannot be.
+// A core of some large database server, taken only to find that it is not Python, has stopped that server in
+// vain. Each CPython (2.7 to 3.15) asks for the environment variable PYTHONHOME, so its program or its
+// library contains that word; symbols may be stripped, this word cannot be.
 //
-// Files are opened as the process has them: /proc/PID/map_files leads to the very file, also to one that was deleted or
-// lies in another mount namespace, but needs a capability; else by its path below /proc/PID/root. Code in memory
-// that no file backs (a packed program, a compiler at run time) could be anything: then nothing is claimed.
+// Files are opened as the process has them: /proc/PID/map_files leads to the very file, also to one that was
+// deleted or lies in another mount namespace, but needs a capability; else by its path below /proc/PID/root.
+// Code in memory that no file backs (a packed program, a compiler at run time) could be anything: then
+// nothing is claimed.
 
 #include "parsers/process/python_traces.h"
 
@@ -32,7 +33,8 @@ struct CodeFile {
     std::string range, path;
 };
 
-/// The files behind mappings of code, each once, in the order of the addresses; false if there is code without a file.
+/// The files behind mappings of code, each once, in the order of the addresses; false if there is code
+/// without a file.
 bool code_files(std::string_view maps, std::vector<CodeFile>& files) {
     std::set<std::string, std::less<>> known;
     bool all = true;

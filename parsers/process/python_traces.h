@@ -13,8 +13,8 @@ enum class PythonTraces {
     unknown  // not all of them could be read
 };
 
-/// Looks into the files whose code the process has mapped. Cost: reads them up to the first with a trace, the program
-/// first; at most 512 MiB. `proc` is another place in tests.
+/// Looks into the files whose code the process has mapped. Cost: reads them up to the first with a trace, the
+/// program first; at most 512 MiB. `proc` is another place in tests.
 PythonTraces python_traces(std::int32_t pid, const std::string& proc = "/proc");
 
 }  // namespace heapsift

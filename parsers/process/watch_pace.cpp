@@ -3,8 +3,8 @@
 // few looks), doubled for what may come, and at least a tenth of the threshold a second: a process that stood
 // still for an hour may begin to load a file at any moment.
 //
-// Far from its threshold a process is looked at twice a second. One that stays just below it costs most: at 1 %
-// below it, 20 looks a second, of some 30 microseconds each.
+// Far from its threshold a process is looked at twice a second. One that stays just below it costs most: at 1
+// % below it, 20 looks a second, of some 30 microseconds each.
 
 #include "parsers/process/watch_pace.h"
 

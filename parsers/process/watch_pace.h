@@ -12,8 +12,8 @@ class WatchPace {
 public:
     using Duration = std::chrono::duration<double>;
 
-    /// `threshold`: bytes, of the largest one. A growth of a tenth of it in a second is always expected, however
-    /// slow it has been so far.
+    /// `threshold`: bytes, of the largest one. A growth of a tenth of it in a second is always expected,
+    /// however slow it has been so far.
     explicit WatchPace(std::uint64_t threshold) : threshold_(static_cast<double>(threshold)) {}
 
     /// `left`: bytes up to the nearest threshold; `elapsed`: since the last call (ignored in the first).

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::uint64_t watched_mib = 1 << 20;
 
-/// By how much the threshold is passed when a process grows so fast, in parts of the limit a second, from a start.
+/// By how much the threshold is passed when a process grows so fast, in parts of the limit a second, from a
+/// start.
 double passed_by(double start, double threshold, double speed) {
     constexpr std::uint64_t limit = 1000 * watched_mib;
     WatchPace pace(limit);
