@@ -22,6 +22,7 @@
 
 #include "cli/commands/arrays.h"
 #include "cli/commands/batch.h"
+#include "cli/commands/capture.h"
 #include "cli/commands/cycles.h"
 #include "cli/commands/diff.h"
 #include "cli/commands/doctor.h"
@@ -130,6 +131,14 @@ const std::vector<Command>& all_commands() {
          setup_export,
          true,
          export_details},
+        {{.name = "capture", .takes_core = false, .takes_paths = true},
+         "PID -o FILE",
+         "take the core of a running process, which goes on",
+         false,
+         setup_capture,
+         false,
+         capture_details,
+         capture_examples},
         {{.name = "batch", .takes_core = false, .takes_paths = true},
          "PATH...",
          "many cores, one line of JSON each",

@@ -26,6 +26,9 @@ void add_common_options(CommandOptions& declare, CommonOptions& options, bool ow
                  ValueKind::directory);
     declare.text("--debug-dir", options.search.debug_dir, "DIR", "directory of debug files, by build-id",
                  ValueKind::directory);
+    if (!declare.has("--keep"))
+        declare.text("--keep", options.keep, "FILE", "of a living process: keep its core in FILE",
+                     ValueKind::file);
     declare.flag("--no-native", options.no_native,
                  "retained sizes of Python's objects alone, as if C code owned nothing");
     declare.flag("--no-index", options.no_index, "neither read nor write the core's index");

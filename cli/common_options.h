@@ -23,6 +23,7 @@ inline constexpr std::size_t most_memory = std::size_t{1} << 60;
 struct CommonOptions {
     std::string core;
     FileSearch search;
+    std::string keep;        // of a living process: the file that its core stays in
     bool no_index = false;   // neither read nor written
     bool no_native = false;  // blocks of C code are no part of the graph
     std::string index_dir;   // empty: the cache directory
@@ -42,7 +43,7 @@ struct CommonOptions {
 };
 
 /// Declares the options. Parsing the command line fills `options`, which must live until then. `own_format`:
-/// leaves out --format, which the command has declared itself. (A --jobs of its own is seen.)
+/// leaves out --format, which the command has declared itself. (A --jobs or --keep of its own is seen.)
 void add_common_options(CommandOptions& declare, CommonOptions& options, bool own_format);
 
 /// Their heading in --help.

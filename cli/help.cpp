@@ -70,7 +70,7 @@ std::string general_help(const std::vector<Command>& commands, const CommandOpti
     return fmt::format(
         "heapsift {}: what fills the memory of a Python process, from its core dump\n\n"
         "{}\n"
-        "Usage: {}, in any order\n\n"
+        "Usage: {}, in any order; CORE may be the id of a running process\n\n"
         "Commands\n{}\n{}\n{}\n"
         "Options of one command: {}\n"
         "Exit codes: 0 answered, 1 not analysed, 2 wrong command line, 3 answered in part\n",

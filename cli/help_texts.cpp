@@ -13,47 +13,80 @@
 namespace heapsift {
 namespace {
 
-constexpr std::string_view capture = R"(How to get a core of a Python process
+constexpr std::string_view capture_topic = R"text(How to get a core of a Python process
 
 While it runs
-  gcore -o core PID        writes core.PID; the process goes on (package gdb)
-  sudo gcore -o core PID   where ptrace is not allowed (ptrace_scope)
+{running}  The process stands for a moment and goes on. As root, or as its user where
+  the system lets one process read another (ptrace); what forbids it is said.
 
-Without ptrace: the process ends, and the kernel writes the core
+Before the OOM killer comes, which leaves no core
+{watching}  Conditions: rss (the process's memory), growth (since the watching began),
+  cgroup (what all in its container have, without cached files). 100 % is the
+  smallest limit of its control groups, else the machine's memory.
+
+  As a service beside app.service, in /etc/systemd/system/app-core.service:
+    [Unit]
+    BindsTo=app.service
+    After=app.service
+    [Service]
+    ExecStart=/bin/sh -c 'exec heapsift capture \
+      "$$(systemctl show -P MainPID app.service)" \
+      -o /var/crash/core.%%e.%%t --when "rss>80%%"'
+    [Install]
+    WantedBy=app.service
+
+  In kubernetes, a container beside the app's in the same pod:
+    spec:
+      shareProcessNamespace: true
+      containers:
+      - name: heapsift
+        image: ...    # any with heapsift and pgrep in it
+        command: [sh, -c, 'exec heapsift capture "$(pgrep -o python)"
+          -o /cores/core.%p.%t --when "rss>80%"']
+        securityContext: {{runAsUser: 0, capabilities: {{add: [SYS_PTRACE]}}}}
+        volumeMounts: [{{name: cores, mountPath: /cores}}]
+
+In a container (docker, kubernetes)
+  from the host, with the process id as the host has it (docker top NAME):
+{container}    A question about a living process finds the container's files by itself.
+  or inside, where processes have other numbers:
+    docker cp heapsift NAME:/tmp/
+    docker exec --privileged NAME /tmp/heapsift 1
+    kubectl debug POD -it --target=APP --profile=general --image=...
+  A container may read its processes if it has the capability SYS_PTRACE, as a
+  rule also without, as the same user:
+    docker run --cap-add=SYS_PTRACE ...
+    kubernetes: securityContext.capabilities.add: [SYS_PTRACE]
+
+By other means
+  gcore -o core PID        package gdb; the process stands for seconds
   prlimit --core=unlimited: --pid PID
-  kill -ABRT PID
-  cat /proc/sys/kernel/core_pattern         shows where the core goes
+  kill -ABRT PID           without ptrace: the process ends, the kernel writes
+  cat /proc/sys/kernel/core_pattern         shows where the kernel's core goes
 
 After a crash, where systemd keeps cores
   coredumpctl list python3
   coredumpctl dump PID -o core.PID
-
-In a container (docker, kubernetes)
-  from the host, with the process id as seen there:
-{container}  or inside it, if it has the capability SYS_PTRACE:
-    docker run --cap-add=SYS_PTRACE ...
-    kubernetes: securityContext.capabilities.add
 
 From the next crash
   ulimit -c unlimited      in the shell that starts the process
   LimitCORE=infinity       in its systemd unit
 
 What a core contains
-  The kernel saves what /proc/PID/coredump_filter selects; to save everything
-  that heapsift reads: echo 0x3f > /proc/PID/coredump_filter. A core contains
-  all that the process knew, secrets too: use --redact for answers that you
-  pass on.
+  All that the process knew, secrets too: use --redact for answers that you
+  pass on. The kernel saves what /proc/PID/coredump_filter selects; to save
+  everything that heapsift reads: echo 0x3f > /proc/PID/coredump_filter.
 
 When there is no core
   An out-of-memory kill is a SIGKILL: the kernel frees the memory and writes
-  nothing. Take a core with gcore before the limit is reached.
+  nothing. Take a core before the limit is reached, as above.
 
 On another machine
   A core can be read on any machine. Answers are better with the program files
   of its own machine: give them with --sysroot, --executable or --debug-dir.
   To list those that are missing:
     {doctor}
-)";
+)text";
 
 constexpr std::string_view words = R"(The terms
 
@@ -149,11 +182,24 @@ Quote the expression for the shell.
 )";
 
 std::string capture_text() {
+    const std::string running =
+        examples_text({{command_line("PID"), "the first screen, no core is kept"},
+                       {command_line("types PID"), "any other question, the same way"},
+                       {command_line("capture PID -o core.PID"), "a core, to be asked later"},
+                       {command_line("capture PID -o core.zst"), "the same, compressed"},
+                       {command_line("capture PID --fork -o core.PID"), "it stands for milliseconds"}},
+                      2);
+    const std::string watching =
+        examples_text({{command_line("capture PID -o core.%p.%t --when 'rss>80%'"), ""},
+                       {command_line("capture PID -o core.%p.%t --every 10m --keep 3"), ""}},
+                      2);
     const std::string container =
-        examples_text({{"gcore -o core PID", ""},
+        examples_text({{command_line("PID"), ""},
+                       {command_line("capture PID -o core.PID"), ""},
                        {command_line("core.PID --sysroot /proc/PID/root"), "while the container runs"}},
                       4);
-    return fmt::format(capture, fmt::arg("container", container),
+    return fmt::format(capture_topic, fmt::arg("running", running), fmt::arg("watching", watching),
+                       fmt::arg("container", container),
                        fmt::arg("doctor", command_line("doctor --missing")));
 }
 
@@ -201,16 +247,18 @@ std::string first_words(const std::string& core_in_use) {
         {command_line("core.1234"), "what fills the memory"},
         {command_line("objects"), "the largest objects of the same core"},
         {command_line("show 0x7f31c2a4d5e0"), "one of them: what it is, and what holds it"},
+        {command_line("1234"), "what fills a running process, by its id"},
     });
     return fmt::format(
         "heapsift shows what fills the memory of a Python process, from its core dump.\n\n"
         "{}\n"
-        "To take a core of a running process: gcore -o core PID\n"
+        "To take a core of a running process: {}\n"
         "Other ways, also in containers: {}\n"
         "All commands: {}\n"
         "The terms: {}\n\n"
         "{}\n",
-        examples, command_line("help capture"), command_line("--help"), command_line("help words"), in_use);
+        examples, command_line("capture PID -o core.PID"), command_line("help capture"),
+        command_line("--help"), command_line("help words"), in_use);
 }
 
 std::string help_topic(std::string_view topic) {

@@ -69,6 +69,8 @@ Invocation::~Invocation() = default;
 
 Invocation::Invocation(std::vector<std::string> arguments, ProgramRun program, EndProcess end)
     : program_(program), end_(end), console_(false, redactor_) {
+    for (const std::string& argument : arguments)
+        typed_ += (typed_.empty() ? "" : " ") + shell_quoted(argument);
     for (const Command& command : all_commands())
         parsers_.push_back(std::make_unique<Parser>(command, options_));
     arguments_ = split_arguments(arguments, [this](const std::string& name) { return shape_of(name); });
@@ -128,6 +130,7 @@ ExitCode Invocation::run() {
     if (asks_nothing()) return show_first_words();
     throw_if_unknown();
     words_ = understand_words();
+    words_.typed = typed_;
     take_top_option(words_);
     command_ = words_.command;
     Parser& parser = *parser_of(words_.command);
@@ -237,6 +240,10 @@ void Invocation::parse_options(Parser& parser) {
 }
 
 ExitCode Invocation::run_command(Parser& parser, const Words& words) {
+    if (!options_.keep.empty() && !words.process)
+        throw wrong_usage("bad-option",
+                          "--keep FILE: it keeps the core of a living process, and none is named",
+                          command_line("PID --keep FILE"));
     session_ = std::make_unique<Session>(options_, words, console_, redactor_, program_, end_);
     const ExitCode exit = parser.run(*session_);
     session_->tell_passes();

@@ -58,6 +58,7 @@ private:
     std::string command_;  // the first word that names one, until all words are understood
     std::unique_ptr<Session> session_;
     Words words_;
+    std::string typed_;
 };
 
 }  // namespace heapsift

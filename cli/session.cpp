@@ -71,12 +71,36 @@ void Session::tell_passes() {
 
 const CoreChoice& Session::choice() {
     if (choice_) return *choice_;
+    if (words_.process) {
+        choose_process();
+        return *choice_;
+    }
     choice_ = choose_core(wishes_, store_);
     redactor_.know_path(choice_->path);
     redactor_.know_path(choice_->search.executable);
     core_ = core_json(*choice_, redactor_);
     if (const std::string why = why_this_core(*choice_); !why.empty()) console_.note(why);
     return *choice_;
+}
+
+void Session::choose_process() {
+    redactor_.know_path(options_.keep);
+    live_ = std::make_unique<LiveProcess>(
+        *words_.process, LiveProcessOptions{options_.keep, index_directory(options_.index_dir)},
+        words_.typed);
+    choice_ = CoreChoice{options_.keep, ChosenBy::argument, live_->search(wishes_.search)};
+    core_ = core_json(*choice_, redactor_);
+    live_->describe(core_);
+    store_ = {};  // the process may be gone when the next question is asked
+    next_command_knows_ = false;
+}
+
+void Session::take_core_of_process() {
+    enter("taking the core of the process");
+    live_->take(progress());
+    progress_.clear();
+    choice_->path = live_->path();
+    console_.note(live_->how_it_was_taken());
 }
 
 void Session::know_secrets(const CoreFile& core) {
@@ -91,17 +115,20 @@ void Session::know_secrets(const CoreFile& core) {
 void Session::know_core(const CoreFile& core, const PythonRuntime* python) {
     core_ = core_json(*choice_, core, python, redactor_);
     core_was_read_ = true;
+    if (live_) live_->describe(core_);
     cut_ = core.extent().cut();
     know_secrets(core);
 }
 
 CoreFile Session::read_core() {
     const CoreChoice& choice = this->choice();
+    if (live_ && !live_->is_taken()) take_core_of_process();
     enter("opening the core");
     identity_ = identity_of(choice.path);
-    const std::string directory = options_.no_index ? "" : index_directory(options_.index_dir);
+    const std::string directory = options_.no_index || live_ ? "" : index_directory(options_.index_dir);
     if (!directory.empty()) copy_.emplace(unpacked_copy(directory, choice));
-    CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_, copy_ ? &*copy_ : nullptr);
+    CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_, copy_ ? &*copy_ : nullptr,
+                                   live_ ? live_->name() : "");
     know_core(core, nullptr);
     if (const std::string unused = unused_executable(core.modules(), choice.search.executable);
         !unused.empty())
@@ -110,7 +137,7 @@ CoreFile Session::read_core() {
 }
 
 void Session::open_index(const CoreFile& core) {
-    if (options_.no_index) return;
+    if (options_.no_index || live_) return;
     enter("the index");
     const std::string directory = index_directory(options_.index_dir);
     if (directory.empty()) return;
@@ -194,7 +221,7 @@ std::optional<IndexThere> Session::index_there() const {
 
 CoreFile Session::open_core() {
     CoreFile core = read_core();
-    next_command_knows_ = remember_core(*choice_, wishes_, store_);
+    if (!live_) next_command_knows_ = remember_core(*choice_, wishes_, store_);
     return core;
 }
 
@@ -241,7 +268,7 @@ CoreHeap Session::open_heap() {
     CoreHeap heap = CoreHeap::open(std::move(core), diagnostics_, progress(), index_.get());
     const PythonRuntime& python = heap.snapshot().python;
     know_core(heap.core(), &python);
-    next_command_knows_ = remember_core(*choice_, wishes_, store_);
+    if (!live_) next_command_knows_ = remember_core(*choice_, wishes_, store_);
     if (options_.verbose) {
         console_.note("interpreter found by " + python.found_by);
         console_.note("layout: " + python.layout_source);
@@ -320,7 +347,10 @@ Page Session::page() const {
     page.exact_bytes = options_.exact_bytes;
     page.lower_bounds = cut_;
     page.redactor = &redactor_;
-    if (choice_ && !next_command_knows_) page.core_words = " " + shell_quoted(redactor_.path(choice_->path));
+    if (live_)
+        page.core_words = " " + shell_quoted(redactor_.path(live_->words()));
+    else if (choice_ && !next_command_knows_)
+        page.core_words = " " + shell_quoted(redactor_.path(choice_->path));
     return page;
 }
 

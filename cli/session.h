@@ -9,6 +9,7 @@
 #include "cli/document/document.h"
 #include "cli/index_place.h"
 #include "cli/json_envelope.h"
+#include "cli/live_process.h"
 #include "cli/memory_plan.h"
 #include "cli/page.h"
 #include "cli/program_run.h"
@@ -45,9 +46,10 @@ public:
     /// Whether `write` ends the process.
     bool ends_process() const { return end_ != nullptr; }
 
-    /// The core that is asked about; chosen on first use.
+    /// The core that is asked about; chosen on first use. For a living process: throws `Error` if it may not be read.
     const CoreChoice& choice();
-    /// Chooses the core and reads its headers; then it becomes the core in use.
+    /// Chooses the core and reads its headers; then it becomes the core in use. Of a living process it is taken first,
+    /// has no index, and becomes nothing.
     CoreFile open_core();
     /// The same, and finds all objects; the core becomes the one in use only after that.
     CoreHeap open_heap();
@@ -103,6 +105,8 @@ public:
 
 private:
     CoreFile read_core();
+    void choose_process();
+    void take_core_of_process();
     void open_index(const CoreFile& core);
     void make_room_for_objects(const CoreFile& core);
     std::string keep_index();
@@ -127,6 +131,7 @@ private:
     CoreInUseStore store_ = CoreInUseStore::from_environment();
     CoreWishes wishes_;
     std::optional<CoreChoice> choice_;
+    std::unique_ptr<LiveProcess> live_;  // in place of a core that is there already
     Json core_;
     bool core_was_read_ = false;
     bool cut_ = false;

@@ -1,6 +1,7 @@
 // The rules are those of the contract: the first word is a command's name, else an existing file; a word with
 // a slash is always a file; after the command an existing file is the core and the other word the address.
-// Every other word is an error, because a word that is dropped silently changes the question.
+// Where a core may stand, and no file has that name, a number of up to seven digits is a process. Every other
+// word is an error, because a word that is dropped silently changes the question.
 
 #include "cli/words.h"
 
@@ -61,13 +62,18 @@ private:
     // took.
     std::size_t take_command(std::span<const std::string> words) {
         std::size_t taken = 0;
-        if (!command_named(words[0]) && is_file(words[0])) take_core(words[taken++]);
+        if (!command_named(words[0]) && is_file(words[0]))
+            take_core(words[taken++]);
+        else if (is_process_id(words[0]))
+            take_process(words[taken++]);
         if (taken == words.size()) {
             command_ = command_named(rules_.default_command);
         } else if ((command_ = command_named(words[taken]))) {
             note_file_of_that_name(words[taken++]);
         } else if (taken == 1 && is_file(words[1])) {
             take_core(words[1]);
+        } else if (taken == 1 && is_process_id(words[1])) {
+            take_process(words[1]);
         } else {
             throw_unknown_command(words[taken]);
         }
@@ -88,6 +94,9 @@ private:
             take_topic(word);
         else if (command_->takes_core && is_file(word) && !is_address_beside_core(word))
             take_core(word);
+        else if (command_->takes_core && is_process_id(word) &&
+                 (core_beside(word).empty() || !wants_address()))
+            take_process(word);
         else if (wants_address())
             take_address(word);
         else
@@ -105,8 +114,8 @@ private:
     }
 
     void take_address(const std::string& word) {
-        if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word) &&
-            !names_core_beside(word))
+        if (!result_.core && !result_.process && !rules_.core_given && !looks_like_address(word) &&
+            looks_like_core(word) && !names_core_beside(word))
             throw wrong_usage("no-such-file",
                               fmt::format("{} is neither a file nor an address", shell_quoted(word)),
                               "an address looks like 0x…: " + command_line("objects") + " lists some");
@@ -127,26 +136,37 @@ private:
 
     void take_core(const std::string& word) {
         throw_if_script(word);
-        if (result_.core) throw two_cores(*result_.core, word);
+        throw_if_second(word);
         result_.core = word;
+    }
+
+    void take_process(const std::string& word) {
+        throw_if_second(word);
+        result_.process = static_cast<std::int32_t>(std::stol(word));
+    }
+
+    void throw_if_second(const std::string& word) const {
+        if (result_.core) throw two_cores(*result_.core, word);
+        if (result_.process) throw two_cores(std::to_string(*result_.process), word);
     }
 
     static void throw_if_script(const std::string& word) {
         if (word.ends_with(".py"))
-            throw wrong_usage("script",
-                              fmt::format("{} is a script, and heapsift reads cores of processes", word),
-                              "while the script runs: gcore -o core PID, then " + command_line("core.PID"));
+            throw wrong_usage(
+                "script", fmt::format("{} is a script, and heapsift reads processes and cores of them", word),
+                fmt::format("while it runs: {}, with the number that pgrep -f {} prints", command_line("PID"),
+                            shell_quoted(word)));
     }
 
     // Reports that the first word, or the one after a core, is no command.
     [[noreturn]] void throw_unknown_command(const std::string& word) const {
         throw_if_script(word);
-        throw_if_number_or_address(word);
+        throw_if_address(word);
         if (looks_like_expression(word)) throw_address(word, "an expression");
         std::vector<std::string> names;
         for (const WordShape& command : rules_.commands) names.push_back(command.name);
         const auto nearest = nearest_words(word, names);
-        const bool may_be_file = !result_.core && !rules_.core_given;
+        const bool may_be_file = !result_.core && !result_.process && !rules_.core_given;
         const std::string message =
             may_be_file ? fmt::format("{} is neither a command nor a file", shell_quoted(word))
                         : fmt::format("{} is not a command", shell_quoted(word));
@@ -158,8 +178,8 @@ private:
     // Reports a word after the command that the command does not take.
     [[noreturn]] void throw_unexpected(const std::string& word) const {
         throw_if_script(word);
-        if (!command_->takes_address) throw_if_number_or_address(word);
-        const bool may_be_file = !rules_.core_given && !result_.core;
+        if (!command_->takes_address) throw_if_address(word);
+        const bool may_be_file = !rules_.core_given && !result_.core && !result_.process;
         if (command_->takes_address && looks_like_address(word) && looks_like_address(*result_.address))
             throw wrong_usage("unexpected-word",
                               fmt::format("two addresses given, {} and {}", *result_.address, word),
@@ -178,16 +198,14 @@ private:
         return rules_.core_given ? "no words beside --core" : "a core and no other word";
     }
 
-    static bool may_be_process_id(const std::string& word) {
+    bool is_process_id(const std::string& word) const {
         constexpr std::size_t most_digits = 7;  // PID_MAX_LIMIT is 4194304
         return word.size() <= most_digits && !word.empty() &&
-               word.find_first_not_of("0123456789") == std::string::npos;
+               word.find_first_not_of("0123456789") == std::string::npos && !rules_.core_given &&
+               !is_file(word);
     }
 
-    void throw_if_number_or_address(const std::string& word) const {
-        if (may_be_process_id(word))
-            throw wrong_usage("process-id", fmt::format("{} is a process id, and heapsift reads cores", word),
-                              fmt::format("gcore -o core {}, then {}", word, command_line("core." + word)));
+    void throw_if_address(const std::string& word) const {
         if (looks_like_address(word)) throw_address(word, "an address");
     }
 

@@ -4,6 +4,7 @@
 
 #include "parsers/base/error.h"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -28,11 +29,13 @@ struct WordShape {
 struct Words {
     std::string command;  // empty if there were no words
     std::optional<std::string> core;
+    std::optional<std::int32_t> process;  // a living one, in place of a core
     std::optional<std::string> address;
     std::vector<std::string> more_addresses;  // after the first
     std::vector<std::string> topics;
     std::vector<std::string> paths;
     std::vector<std::string> notes;  // lines for standard error
+    std::string typed;               // the whole command line behind the program's name, quoted for the shell
 };
 
 struct WordRules {
@@ -45,8 +48,9 @@ struct WordRules {
 /// The error for a line that names two cores.
 Error two_cores(const std::string& first, const std::string& second);
 
-/// Throws `Error` (exit 2), one line that helps, if a word fits nowhere: "unknown-command",
-/// "unexpected-word", "two-cores", "script", "process-id", "no-such-file".
+/// Up to seven digits, where a core may stand, are a process id, unless a file has that name. (An address has
+/// eight digits at least.) Throws `Error` (exit 2), one line that helps, if a word fits nowhere:
+/// "unknown-command", "unexpected-word", "two-cores", "script", "no-such-file".
 Words read_words(std::span<const std::string> words, const WordRules& rules);
 
 }  // namespace heapsift

@@ -5,7 +5,7 @@ set(patterns "\\.(starts_with|ends_with)\\(" "\\.r?find\\([\"']"
     "(name|type|text|value|remark|expression|words?|label)\\)? *[!=]= *\"")
 set(allowed
     # what a user typed
-    cli/words cli/arguments cli/address_argument cli/invocation cli/where cli/command_options cli/core_paths cli/commands/export
+    cli/words cli/watch_conditions cli/arguments cli/address_argument cli/invocation cli/where cli/command_options cli/core_paths cli/commands/export cli/commands/capture
     cli/commands/dominators cli/commands/why cli/growth_limits cli/help cli/sort_option analysis/expression analysis/type_names
     cli/complete/candidates cli/complete/paths cli/complete/complete cli/program
     # examples, whose first word is a command

@@ -17,6 +17,9 @@
 #include "cli/render/index.h"
 #include "cli/usual_questions.h"
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
+
+#include <fmt/format.h>
 
 #include <optional>
 
@@ -73,6 +76,10 @@ void keep_usual_answers(Question& question, const ProgressCallback& progress) {
 ExitCode run_index(Session& session) {
     if (session.options().no_index)
         throw wrong_usage("bad-option", "index with --no-index has nothing to do", "leave --no-index out");
+    if (session.words().process)
+        throw wrong_usage(
+            "bad-option", "index: of a living process no index is kept",
+            command_line(fmt::format("capture {} -o FILE", *session.words().process)) + ", and then of that");
     session.leave_core_in_use();
     Question question(session, {Need::memory, Need::native, Need::retained, Need::states});
     question.states();

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 namespace heapsift {
 namespace {
@@ -40,7 +42,30 @@ std::string signal_words(const ProcessInfo& process) {
     return text;
 }
 
+namespace {
+
+std::string utc_time(std::uint64_t seconds, const char* format) {
+    const auto time = static_cast<std::time_t>(seconds);
+    std::tm parts{};
+    if (!::gmtime_r(&time, &parts)) return {};
+    std::array<char, 64> text{};
+    return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
+}
+
+Datum captured_data(const std::optional<CaptureFacts>& facts) {
+    if (!facts) return {};
+    return entries({{"time", utc_time(facts->seconds, "%Y-%m-%dT%H:%M:%SZ")},
+                    {"method", facts->by_fork ? "fork" : "copy"},
+                    {"stood_ns", facts->stood_nanoseconds},
+                    {"changed_pages", facts->changed_pages},
+                    {"heapsift", facts->version}});
+}
+
+}  // namespace
+
 std::string how_it_ended(const ProcessInfo& process) {
+    if (was_alive(process) && process.captured)
+        return "alive when captured, " + utc_time(process.captured->seconds, "%Y-%m-%d %H:%M:%S UTC");
     if (was_alive(process)) return process.from_gcore ? "alive when dumped (gcore)" : "alive when dumped";
     const std::string text = "killed by " + signal_words(process);
     return process.from_gcore ? text + " (saved by gdb)" : text;
@@ -54,6 +79,7 @@ Datum process_data(const ProcessInfo& process, std::size_t threads) {
          {"threads", threads},
          {"alive", was_alive(process)},
          {"from_gcore", process.from_gcore},
+         {"captured", captured_data(process.captured)},
          {"signal", process.signal},
          {"signal_name", process.signal.value_or(0) == 0 ? Datum() : Datum(signal_name(*process.signal))},
          {"signal_code", process.signal_code},

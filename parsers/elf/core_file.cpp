@@ -110,21 +110,22 @@ CoreExtent measure(Bytes file, const CoreHeaders& headers, const AddressSpace& m
 }  // namespace
 
 CoreFile CoreFile::open(const std::string& path, const FileSearch& search, Diagnostics& diagnostics,
-                        UnpackedCopy* copy) {
+                        UnpackedCopy* copy, const std::string& name) {
+    const std::string& called = name.empty() ? path : name;
     FileMapping::Status status;
     FileMapping mapping = FileMapping::open(path, status);
-    if (status.failure != FileMapping::Failure::none) throw cannot_open_core(path, status);
+    if (status.failure != FileMapping::Failure::none) throw cannot_open_core(called, status);
     const bool compressed = is_compressed(mapping.bytes());
     if (compressed) mapping = unpack_core(path, diagnostics, copy);
-    require_core(path, mapping.bytes());
+    require_core(called, mapping.bytes());
 
-    auto state = std::make_unique<State>(path, search);
+    auto state = std::make_unique<State>(called, search);
     state->mapping = std::move(mapping);
     if (compressed && copy && copy->is_mapped())
         state->cached.emplace(CachedKind::unpacked_core, state->mapping.bytes(), copy->path());
-    CoreHeaders headers = read_core_headers(path, state->mapping.bytes(), diagnostics);
-    state->notes = read_core_notes(path, headers, diagnostics);
-    leave_out_unread_stacks(path, state->notes.threads, headers, diagnostics);
+    CoreHeaders headers = read_core_headers(called, state->mapping.bytes(), diagnostics);
+    state->notes = read_core_notes(called, headers, diagnostics);
+    leave_out_unread_stacks(called, state->notes.threads, headers, diagnostics);
     if (state->notes.mapped_files.empty())
         state->notes.mapped_files = images_in_memory(memory_of_core(headers, {}));
     const AddressSpace of_core = memory_of_core(headers, state->notes.mapped_files);

@@ -28,8 +28,9 @@ public:
     /// or library, 32-bit, big-endian, for a machine other than x86-64, Mach-O, a minidump. What is odd but
     /// readable goes to `diagnostics`. Cost: the headers and the first page of each module; the segments are
     /// mapped, not read. A compressed core is unpacked first, unless `copy` is there (unpacked_copy.h).
+    /// `name`: what the core is called in messages and by `path()`; "" for its path.
     static CoreFile open(const std::string& path, const FileSearch& search, Diagnostics& diagnostics,
-                         UnpackedCopy* copy = nullptr);
+                         UnpackedCopy* copy = nullptr, const std::string& name = "");
 
     CoreFile(CoreFile&&) noexcept;
     CoreFile& operator=(CoreFile&&) noexcept;

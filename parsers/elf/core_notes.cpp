@@ -12,6 +12,7 @@
 #include "parsers/elf/core_notes.h"
 
 #include "parsers/base/text.h"
+#include "parsers/elf/capture_note.h"
 #include "parsers/elf/elf_notes.h"
 
 #include <fmt/format.h>
@@ -50,6 +51,8 @@ public:
         : name_(std::move(name)), diagnostics_(diagnostics) {}
 
     void take(const ElfNote& note) {
+        if (note.name == capture_note_owner && note.type == capture_note_type)
+            notes_.process.captured = read_capture_note(note.description);
         if (note.name != "CORE") return;
         switch (note.type) {
             case NT_PRSTATUS:

@@ -58,6 +58,18 @@ struct FileSearch {
     std::string sysroot;     // prefix for the paths in the core; empty if not given
     std::string debug_dir;   // searched by build-id (.build-id/xx/yyy.debug and, recursively, any ELF file);
                              // empty if not given
+    /// Of a process that lives, /proc/PID/map_files: it has its files, though they were deleted; empty for a dead one.
+    std::string map_files = {};
+};
+
+/// When and how `heapsift capture` took the core, by the note that it writes. Like all of a core it is not trusted, but
+/// its numbers are in these ranges, and its text is escaped.
+struct CaptureFacts {
+    std::string version;                  // of heapsift, at most 31 characters
+    std::uint64_t seconds = 0;            // since 1970, when the process stood; before the year 10000
+    std::uint64_t stood_nanoseconds = 0;  // how long it stood
+    bool by_fork = false;                 // of a copy that a fork made
+    std::uint64_t changed_pages = 0;      // between the copying and the stop
 };
 
 struct ProcessInfo {
@@ -69,6 +81,7 @@ struct ProcessInfo {
     std::optional<std::int32_t> signal_code;  // si_code
     std::optional<Address> fault_address;     // for SIGSEGV, SIGBUS, SIGILL, SIGFPE
     bool from_gcore = false;                  // the core has section headers, as gdb's writer makes them
+    std::optional<CaptureFacts> captured;     // it was taken by heapsift
 };
 
 /// Whether the process lived when the core was taken. gcore stops a process with ptrace and records the

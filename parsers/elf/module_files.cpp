@@ -6,10 +6,13 @@
 // build-id).
 //
 // It looks, in this order, at the file given as the executable; the path under the sysroot; the path itself;
+// what a living process still maps, if the file was replaced or deleted (an upgrade of a package does that);
 // anything below the debug directory with that build-id. Paths come from the core: nothing there is executed
 // or written, only regular files are opened, and a relative path is not followed at all.
 
 #include "parsers/elf/module_files.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -79,7 +82,21 @@ std::vector<std::string> ModuleFiles::paths_for(const Module& module) const {
     if (!module.path.starts_with('/')) return paths;
     if (!search_.sysroot.empty()) paths.push_back(search_.sysroot + module.path);
     paths.push_back(module.path);
+    if (search_.map_files.empty()) return paths;
+    if (const std::string mapped = mapped_file(module); !mapped.empty()) paths.push_back(mapped);
+    if (module.is_executable)
+        paths.push_back(fs::path(search_.map_files).parent_path() / "exe");  // asks for less
     return paths;
+}
+
+// /proc/PID/map_files has a link for each mapping, named by its range: 7f31c2a4d000-7f31c2a4e000.
+std::string ModuleFiles::mapped_file(const Module& module) const {
+    const std::string begins = fmt::format("{:x}-", module.start.value);
+    std::error_code error;
+    for (fs::directory_iterator at(search_.map_files, error), end; !error && at != end; at.increment(error))
+        if (const std::string name = at->path().filename().string(); name.starts_with(begins))
+            return search_.map_files + "/" + name;
+    return {};
 }
 
 std::shared_ptr<const ElfFile> ModuleFiles::locate(Module& module, const ElfImage* image) {

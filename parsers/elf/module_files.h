@@ -34,6 +34,7 @@ public:
 
 private:
     std::vector<std::string> paths_for(const Module& module) const;
+    std::string mapped_file(const Module& module) const;
     const std::vector<std::string>& indexed(const std::string& build_id);
     void build_index();
 

@@ -101,7 +101,7 @@ bool is_position_independent_program(Bytes file, const Elf64_Ehdr& header) {
         throw cannot_analyse(
             "elf-executable",
             name + " is an ELF executable, not a core; name the core, and pass this with --executable",
-            "a core is written when a process crashes, or by 'gcore PID'; see " +
+            "a core is written when a process crashes, or by '" + command_line("capture PID") + "'; see " +
                 command_line("help capture"));
     if (type == ET_DYN)
         throw cannot_analyse("elf-shared-library",
@@ -176,9 +176,7 @@ Error cannot_open_core(const std::string& path, const FileMapping::Status& statu
         const bool number =
             !path.empty() && path.size() <= 10 && path.find_first_not_of("0123456789") == std::string::npos;
         return cannot_analyse("no-such-file", name + ": no such file",
-                              number ? fmt::format("for a running process: gcore {}, then {}", path,
-                                                   command_line("core." + path))
-                                     : "");
+                              number ? "for a running process: " + command_line(path) : "");
     }
     if (status.error_number == EACCES || status.error_number == EPERM)
         return cannot_analyse(
@@ -217,7 +215,7 @@ void require_core(const std::string& path, Bytes file) {
     if (looks_like_text(start))
         throw cannot_analyse("not-a-core", name + " is a text file, not a core", "name the core");
     throw cannot_analyse("not-a-core", name + " is not an ELF core",
-                         "name a core written by the kernel, gcore or systemd-coredump");
+                         "name a core written by the kernel, heapsift, gcore or systemd-coredump");
 }
 
 }  // namespace heapsift

@@ -9,6 +9,8 @@
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
 
+#include <unistd.h>
+
 using namespace heapsift;
 using heapsift::test::TemporaryDirectory;
 
@@ -158,6 +160,26 @@ TEST_CASE("command line: three dashes are no option; what counts once is refused
     CHECK(refusal({"why", "0x10", "--paths", "10001"}).message ==
           "--paths 10001: a number from 1 to 10000 is needed");
     CHECK(refusal({"why", "0x10", "--exclude", "frame,,weak"}).code == "bad-exclude");
+}
+
+TEST_CASE("command line: of a living process, or of one that is not there", "[cli][invocation][live]") {
+    const std::string nobody = "4194304";  // PID_MAX_LIMIT: no process can have it
+    CHECK(refusal({nobody}).code == "no-such-process");
+    CHECK(refusal({"types", nobody}).code == "no-such-process");
+    CHECK(refusal({"capture", nobody, "-o", "/nowhere/core"}).code == "no-such-process");
+    CHECK(refusal({"index", nobody}).message == "index: of a living process no index is kept");
+    CHECK(refusal({"types", "--core", "core.1", "--keep", "kept"}).message ==
+          "--keep FILE: it keeps the core of a living process, and none is named");
+    const std::string self = std::to_string(::getpid());
+    const auto watching = [&](const std::string& option, const std::string& value,
+                              const std::string& file = "/nowhere/core") {
+        return refusal({"capture", self, "-o", file, option, value});
+    };
+    CHECK_THAT(watching("--when", "rss").hint, ContainsSubstring("rss>80%"));
+    CHECK_THAT(watching("--every", "0").hint, ContainsSubstring("--every 30s"));
+    CHECK_THAT(watching("--every", "1m").hint, ContainsSubstring("/nowhere/core.%t"));
+    CHECK_THAT(watching("--keep", "2").hint, ContainsSubstring("--every"));
+    CHECK_THAT(watching("--when", "rss>1K", "/nowhere/%x").hint, ContainsSubstring("%p is the process id"));
 }
 
 TEST_CASE("command line: unknown help", "[cli][invocation]") {

@@ -515,6 +515,11 @@ TEST_CASE("process: how it ended", "[cli][render]") {
     process.from_gcore = true;
     process.signal = SIGSTOP;
     CHECK(how_it_ended(process) == "alive when dumped (gcore)");
+    process.from_gcore = false;
+    process.signal = 0;
+    process.captured = CaptureFacts{"0.1.0", 1764234001, 5000000, false, 3};
+    CHECK(how_it_ended(process) == "alive when captured, 2025-11-27 09:00:01 UTC");
+    process.from_gcore = true;
     process.signal = SIGSEGV;
     process.signal_code = SEGV_MAPERR;
     process.fault_address = Address(0x10);

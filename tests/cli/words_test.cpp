@@ -145,10 +145,38 @@ TEST_CASE("words: a word that fits nowhere is never dropped", "[cli][words]") {
     CHECK_THAT(objection({"show", "foo", "0x20"}).message, ContainsSubstring("foo"));
 }
 
-TEST_CASE("words: a process id, a script, two cores, an address", "[cli][words]") {
-    CHECK(objection({"4711"}).message == "4711 is a process id, and heapsift reads cores");
-    CHECK(objection({"4711"}).hint == "gcore -o core 4711, then heapsift core.4711");
-    CHECK(objection({"types", "4711"}).code == "process-id");
+TEST_CASE("words: a process id stands where a core may", "[cli][words][live]") {
+    for (const auto& order :
+         {std::vector<std::string>{"4711", "types"}, std::vector<std::string>{"types", "4711"}}) {
+        const Words words = read(order);
+        CHECK(words.command == "types");
+        CHECK(words.process == 4711);
+        CHECK_FALSE(words.core.has_value());
+    }
+    CHECK(read({"4711"}).command == "overview");
+    for (const auto& order :
+         {std::vector<std::string>{"show", "4711", "0x10"}, std::vector<std::string>{"show", "0x10", "4711"},
+          std::vector<std::string>{"4711", "show", "0x10"}}) {
+        CHECK(read(order).process == 4711);
+        CHECK(read(order).address == "0x10");
+    }
+    CHECK(read({"show", "4711", "app.CACHE"}).address == "app.CACHE");
+    CHECK(read({"show", "4711"}).process == 4711);
+    // Eight digits are an address, and beside a core a number is whatever the command makes of it.
+    CHECK(read({"show", "12345678"}).address == "12345678");
+    CHECK(read({"show", "core.1", "4711"}).address == "4711");
+    CHECK(read({"show", "4711", "core.1"}).address == "4711");
+    CHECK(read({"batch", "4711"}).paths == std::vector<std::string>{"4711"});
+    CHECK(objection({"4711", "core.1"}).code == "two-cores");
+    CHECK(objection({"types", "4711", "core.1"}).code == "two-cores");
+    CHECK(objection({"types", "core.1", "4711"}).code == "two-cores");
+    CHECK(objection({"types", "4711", "4712"}).code == "two-cores");
+    CHECK(objection({"4711"}, {}, true).code == "unknown-command");
+    CHECK(objection({"types", "4711"}, {}, true).code == "unexpected-word");
+    CHECK(objection({"4711", "tpyes"}).hint == "did you mean: heapsift types");
+}
+
+TEST_CASE("words: a script, two cores, an address", "[cli][words]") {
     CHECK(objection({"train.py"}).code == "script");
     CHECK(objection({"train.py"}, {"train.py"}).code == "script");
     CHECK(objection({"types", "./train.py"}).code == "script");
@@ -164,6 +192,7 @@ TEST_CASE("words: a process id, a script, two cores, an address", "[cli][words]"
 
 TEST_CASE("words: a file named like a number is a file", "[cli][words]") {
     CHECK(read({"4711"}, {"4711"}).core == "4711");
+    CHECK_FALSE(read({"4711"}, {"4711"}).process.has_value());
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // Segments, notes, cut cores and false cores.
 
 #include "parsers/elf/core_file.h"
+#include "parsers/elf/capture_note.h"
 
 #include "parsers/base/error.h"
 #include "tests/catch.h"
@@ -101,6 +102,32 @@ TEST_CASE("core: a signal that a process sent has no fault address", "[elf][core
     CHECK(core.process().signal == 11);
     CHECK_FALSE(core.process().fault_address);
     CHECK(core.process().pid == 7);
+}
+
+TEST_CASE("core: heapsift's own note says when it was captured, and a false one says nothing",
+          "[elf][core]") {
+    const auto captured_of = [](const std::string& note, const std::string& owner = "heapsift") {
+        const TemporaryDirectory directory;
+        Diagnostics diagnostics;
+        CoreWriter writer;
+        writer.thread(7, 0).note(1, note, owner).load(0x1000, "x");
+        return open_bytes(directory, writer.bytes(), diagnostics).process().captured;
+    };
+    const CaptureFacts facts{"0.1.0", 1764234001, 5000000, true, 3};
+    const auto read = captured_of(capture_note(facts));
+    REQUIRE(read);
+    CHECK(read->version == "0.1.0");
+    CHECK(read->seconds == 1764234001);
+    CHECK(read->stood_nanoseconds == 5000000);
+    CHECK(read->by_fork);
+    CHECK(read->changed_pages == 3);
+    CHECK(captured_of("time=1\nlater=x\n"));
+    CHECK_FALSE(captured_of("time=1\n", "other"));
+    for (const char* false_note :
+         {"", "time=\n", "time=-1\n", "time=253402300800\n", "time=1\nversion=\x1b[2J\n",
+          "time=1\nstood_ns=99999999999999999999999\n", "time=1x\n", "time", "version=1\n"})
+        CHECK_FALSE(captured_of(false_note));
+    CHECK_FALSE(captured_of("time=1\n" + std::string(1024, 'a') + "=\n"));
 }
 
 TEST_CASE("core: gcore of a running process has no signal, though its note says SIGSTOP", "[elf][core]") {

@@ -56,7 +56,7 @@ TEST_CASE("errors: files that cannot be opened", "[elf][errors]") {
     CHECK(failure_of(gone).code == "no-such-file");
     CHECK(failure_of(gone).message == gone + ": no such file");
     CHECK(failure_of("").code == "no-such-file");
-    CHECK_THAT(failure_of("4194399").hint, ContainsSubstring("gcore 4194399"));
+    CHECK_THAT(failure_of("4194399").hint, ContainsSubstring("heapsift 4194399"));
     CHECK(failure_of(directory.path()).code == "is-a-directory");
     const std::string fifo = directory.below("fifo");
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);

@@ -27,7 +27,9 @@ struct Folder {
 const std::vector<Folder>& folders() {
     static const std::vector<Folder> all = {
         {"parsers/base", {}},
+        {"parsers/process", {"parsers/base"}},
         {"parsers/elf", {"parsers/base"}},
+        {"parsers/capture", {"parsers/elf"}},
         {"parsers/dwarf", {"parsers/elf"}},
         {"parsers/memory", {"parsers/elf"}},
         {"parsers/emulation", {"parsers/elf"}},
@@ -43,7 +45,7 @@ const std::vector<Folder>& folders() {
         {"analysis", {"analysis/holding"}},
         {"analysis/suspects", {"analysis"}},
         {"cli/database", {"parsers/base"}},
-        {"cli", {"analysis/suspects", "cli/database"}},
+        {"cli", {"analysis/suspects", "cli/database", "parsers/capture", "parsers/process"}},
     };
     return all;
 }
@@ -58,11 +60,11 @@ struct Library {
 const std::vector<Library>& libraries() {
     static const std::vector<Library> all = {
         {"fmt/", {"parsers", "analysis", "cli"}},
-        {"elf.h", {"parsers/elf"}},
+        {"elf.h", {"parsers/elf", "parsers/capture"}},
         {"libelf.h", {"parsers/elf"}},
         {"gelf.h", {"parsers/elf"}},
         {"zlib.h", {"parsers/elf/unpacking.cpp"}},
-        {"zstd.h", {"parsers/elf/unpacking.cpp"}},
+        {"zstd.h", {"parsers/elf/unpacking.cpp", "parsers/capture/compressed_core_out.cpp"}},
         {"lzma.h", {"parsers/elf/unpacking.cpp"}},
         {"lz4frame.h", {"parsers/elf/unpacking.cpp"}},
         {"dwarf.h", {"parsers/elf", "parsers/dwarf"}},
@@ -75,21 +77,28 @@ const std::vector<Library>& libraries() {
         {"CLI/", {"cli/command_options.cpp"}},
         {"nlohmann/", {"cli/json.h"}},
         {"sqlite3.h", {"cli/database"}},
-        {"xxhash.h", {"parsers/index", "analysis/content_hashes.cpp", "cli/index_place.cpp"}},
+        {"xxhash.h",
+         {"parsers/index", "parsers/capture/page_hashes.cpp", "analysis/content_hashes.cpp",
+          "cli/index_place.cpp"}},
         // The system's.
-        {"sys/", {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/index", "cli"}},
+        {"sys/",
+         {"parsers/base", "parsers/elf", "parsers/capture", "parsers/emulation", "parsers/index",
+          "parsers/process", "cli"}},
         {"dlfcn.h", {"parsers/emulation/unicorn.cpp"}},
         {"pwd.h", {"parsers/base/static_program.cpp"}},
         {"pthread.h", {"parsers/emulation/watch.cpp"}},
         {"linux/", {"cli"}},
         {"fcntl.h",
-         {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/dwarf", "parsers/index", "cli"}},
+         {"parsers/base", "parsers/elf", "parsers/capture", "parsers/emulation", "parsers/dwarf",
+          "parsers/index", "parsers/process", "cli"}},
         {"unistd.h",
-         {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/dwarf", "parsers/index", "cli"}},
+         {"parsers/base", "parsers/elf", "parsers/capture", "parsers/emulation", "parsers/dwarf",
+          "parsers/index", "parsers/process", "cli"}},
         {"link.h", {"cli/index_place.cpp"}},
         {"malloc.h", {"parsers/dwarf/struct_layouts.cpp", "cli/main.cpp"}},
-        {"poll.h", {"cli"}},
-        {"sched.h", {"cli"}},
+        {"poll.h", {"parsers/process", "cli"}},
+        {"sched.h", {"cli", "parsers/capture"}},
+        {"dirent.h", {"parsers/capture"}},
         {"cxxabi.h", {"analysis/native_classes.cpp"}},
     };
     return all;

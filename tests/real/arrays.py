@@ -56,7 +56,7 @@ def parse():
     parser.add_argument("--versions", metavar="DIR", help="a folder of interpreters as pyenv makes it")
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with NumPy, is not at hand")
     parser.add_argument("--programs", nargs="*", default=PROGRAMS, choices=PROGRAMS)
-    parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.KINDS)
+    parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.ALL_KINDS)
     parser.add_argument("--environment", action="append", default=[], metavar="NAME=VALUE", help="for the processes: PYTHONMALLOC=debug")
     parser.add_argument("--work", metavar="DIR", help="where cores are taken")
     parser.add_argument("--keep", action="store_true", help="keep the cores and heapsift's export")

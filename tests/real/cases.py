@@ -50,7 +50,7 @@ def parse():
     parser.add_argument("--versions", metavar="DIR", help="a folder of interpreters as pyenv makes it")
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with NumPy, is not at hand")
     parser.add_argument("--cases", nargs="*", default=tuple(CASES), choices=tuple(CASES))
-    parser.add_argument("--kinds", nargs="*", default=("kernel",), choices=cores.KINDS)
+    parser.add_argument("--kinds", nargs="*", default=("kernel",), choices=cores.ALL_KINDS)
     parser.add_argument("--samples", default="1000", metavar="N", help="of the case activations")
     parser.add_argument("--rows", default="150", metavar="N", help="of the case views; 500, as it was found, makes a core of 1.1 GB")
     parser.add_argument("--work", metavar="DIR", help="where cores are taken")

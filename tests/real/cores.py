@@ -1,7 +1,8 @@
 """Takes a core of a program of testdata/programs, together with the truth that the process wrote about itself.
 
-Two kinds: the kernel's, after SIGABRT (if core_pattern leaves it in the current directory), and gdb's gcore of the sleeping
-process, run from outside its chroot. `truth.py` says how the process stands still.
+Four kinds: the kernel's, after SIGABRT (if core_pattern leaves it in the current directory); and of the sleeping process, from outside
+its chroot, gdb's gcore, `heapsift capture` and `heapsift capture --fork` (capture, capture-fork; the script's --heapsift takes them).
+`truth.py` says how the process stands still.
 
 Several tests use the same cores. If HEAPSIFT_CORES names a folder, as under ctest, a core that several of them want is taken once,
 kept there under what made it (interpreter, program, kind, environment, and the programs' own text), and lent as a hard link; call
@@ -18,11 +19,13 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "testdata", "programs")
-KINDS = ("kernel", "gcore")
+KINDS = ("kernel", "gcore")  # that tests ask for by themselves
+ALL_KINDS = KINDS + ("capture", "capture-fork")
 _PATIENCE = 300  # seconds
 _SHARED = {(program, "kernel") for program in ("plain", "zoo", "work")}  # of the rest, one test alone has use
 
@@ -64,6 +67,26 @@ def why_no_kernel_cores():
 
 def why_no_gcore():
     return None if shutil.which("gcore") else "gcore is not installed (package gdb)"
+
+
+def why_no_capture():
+    return None if _heapsift() else "--heapsift is not given, and it takes these cores"
+
+
+def why_not(kind):
+    """Why no core of that kind can be had; None if it can."""
+    return {"kernel": why_no_kernel_cores, "gcore": why_no_gcore}.get(kind, why_no_capture)()
+
+
+def _heapsift():
+    """What the script was given: every one that takes cores has this option."""
+    words = sys.argv
+    for word, following in zip(words, words[1:] + [""]):
+        if word == "--heapsift":
+            return os.path.abspath(following)
+        if word.startswith("--heapsift="):
+            return os.path.abspath(word.split("=", 1)[1])
+    return None
 
 
 def take(interpreter, program, kind, work, **environment):
@@ -173,7 +196,7 @@ def take_at_rest(interpreter, arguments, kind, folder, sign, **environment):
             process.wait(_PATIENCE)
         else:
             _wait_for(sign, process)
-            gcore(process.pid, os.path.join(folder, "core"))
+            _of_living(kind, process.pid, os.path.join(folder, "core"))
     except subprocess.TimeoutExpired:
         raise NoCore("%s did not come to rest in %d seconds" % (program, _PATIENCE)) from None
     finally:
@@ -202,6 +225,25 @@ def _wait_for(path, process):
             raise subprocess.TimeoutExpired(path, _PATIENCE)
         time.sleep(0.05)
     time.sleep(0.2)  # the writer, a child, ends; its parent sleeps
+
+
+def _of_living(kind, pid, prefix):
+    if kind == "gcore":
+        gcore(pid, prefix)
+    else:
+        capture(_heapsift(), pid, "%s.%d" % (prefix, pid), *(["--fork"] if kind == "capture-fork" else []))
+
+
+def capture(heapsift, pid, path, *options):
+    """Writes `path`; returns the JSON's `data`. Raises NoCore."""
+    done = subprocess.run([heapsift, "capture", str(pid), "-o", path, "--json", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace", timeout=_PATIENCE, env={**os.environ, "HEAPSIFT_STATE": "off"})
+    if done.returncode:
+        raise NoCore("capture ended with %d: %s" % (done.returncode, _last_line(done.stderr)))
+    document = json.loads(done.stdout)
+    if "--fork" in options and document["data"]["captures"][0]["method"] != "fork":
+        raise NoCore("capture made no fork: %s" % document["warnings"])
+    return document["data"]
 
 
 def gcore(pid, prefix):

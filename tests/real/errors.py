@@ -106,10 +106,15 @@ def check_command_line(heapsift, folder):
     expect(heapsift, folder, "a depth without end", ["dominators", "--depth", "100000", core], WRONG_USAGE, "--depth", "400")
     expect(heapsift, folder, "an unknown option", ["types", "--nonsense", core], WRONG_USAGE, "--nonsense")
     expect(heapsift, folder, "an unknown command", ["tpyes", core], WRONG_USAGE, "tpyes", "types")
-    expect(heapsift, folder, "a process id", ["4711"], WRONG_USAGE, "4711", "gcore")
+    expect(heapsift, folder, "a process id of none", [no_process()], WRONG_USAGE, "no process " + no_process())
     expect(heapsift, folder, "two cores", ["types", core, core], WRONG_USAGE, "two cores")
     expect(heapsift, folder, "no core", ["types"], WRONG_USAGE, "core")
     return None
+
+
+def no_process():
+    with open("/proc/sys/kernel/pid_max") as file:
+        return file.read().strip()  # the first number that none can have
 
 
 def check_program_name(heapsift, folder):
@@ -129,10 +134,10 @@ def check_program_name(heapsift, folder):
         environment.pop("PATH")
         if path:
             environment["PATH"] = path
-        for arguments in (["4711"], ["4711", "--json"]):
+        for arguments in (["0x10"], ["0x10", "--json"]):
             answer = subprocess.run([typed, *arguments], executable=heapsift, cwd=folder, env=environment, capture_output=True, text=True)
             hint = json.loads(answer.stdout)["error"]["hint"] if answer.stdout else answer.stderr.rstrip("\n").split("; ", 1)[-1]
-            expected = "gcore -o core 4711, then %s core.4711" % name
+            expected = "did you mean: %s show 0x10" % name
             if hint != expected:
                 fail(case, "the hint is %s, not %s" % (ascii(hint), expected))
         print("      %-60s %s" % (case, hint.replace(folder + "/", "")), flush=True)

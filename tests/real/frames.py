@@ -38,11 +38,10 @@ def main():
                 if not any(interpreters.is_version(one, wanted) for one, _ in found)]
     if not found:
         print("no interpreter has pandas")
-    reasons = {"kernel": cores.why_no_kernel_cores(), "gcore": cores.why_no_gcore()}
     print("%-16s %-8s %-7s %7s %7s   wrong:" % ("interpreter", "pandas", "core", "frames", "arrays") + " %7s" * len(_WRONG) % _WRONG, flush=True)
     for interpreter, version in found:
         for kind in options.kinds:
-            problem = reasons[kind] or run_one(options, interpreter, version, kind, work)
+            problem = cores.why_not(kind) or run_one(options, interpreter, version, kind, work)
             if problem:
                 failures.append("%s, %s: %s" % (interpreter.name, kind, problem))
     for failure in failures:
@@ -57,7 +56,7 @@ def parse():
     parser.add_argument("--tree", action="append", default=[], metavar="SUITE=DIR", help="a debootstrap tree, entered with chroot")
     parser.add_argument("--versions", metavar="DIR", help="a folder of interpreters as pyenv makes it")
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with pandas, is not at hand")
-    parser.add_argument("--kinds", nargs="*", default=("kernel",), choices=cores.KINDS)
+    parser.add_argument("--kinds", nargs="*", default=("kernel",), choices=cores.ALL_KINDS)
     parser.add_argument("--work", metavar="DIR", help="where cores are taken")
     parser.add_argument("--keep", action="store_true", help="keep the cores and truth.json")
     options = parser.parse_args()

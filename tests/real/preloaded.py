@@ -50,7 +50,7 @@ def main():
     parser.add_argument("--allocators", nargs="*", default=[*_LIBRARIES, _OWN], choices=[*_LIBRARIES, _OWN])
     parser.add_argument("--cases", nargs="*", default=["blocks", "owners", "objects"], metavar="NAME")
     parser.add_argument("--threads", nargs="*", default=["1", "8"], metavar="N")
-    parser.add_argument("--kinds", nargs="*", default=["kernel"], choices=cores.KINDS)
+    parser.add_argument("--kinds", nargs="*", default=["kernel"], choices=cores.ALL_KINDS)
     parser.add_argument("--work", metavar="FOLDER")
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()

@@ -79,7 +79,7 @@ def parse():
     parser.add_argument("--versions", metavar="DIR", help="a folder of interpreters as pyenv makes it")
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with NumPy, is not at hand")
     parser.add_argument("--programs", nargs="*", default=PROGRAMS, choices=PROGRAMS)
-    parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.KINDS)
+    parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.ALL_KINDS)
     parser.add_argument("--files", default="here", choices=("here", "away", "unknown"),
                         help="away: heapsift finds no file of the process; unknown: nor is any build one it knows. Of names it must then tell %s %%%%" % _ENOUGH_NAMES)
     parser.add_argument("--environment", action="append", default=[], metavar="NAME=VALUE", help="for the processes: PYTHONMALLOC=debug")
@@ -104,8 +104,7 @@ def missing_interpreters(found, required):
 
 
 def kinds_at_hand(kinds):
-    reasons = {"kernel": cores.why_no_kernel_cores, "gcore": cores.why_no_gcore}
-    why = {kind: reasons[kind]() for kind in kinds}
+    why = {kind: cores.why_not(kind) for kind in kinds}
     return [kind for kind in kinds if not why[kind]], ["%s cores: %s" % (kind, why[kind]) for kind in kinds if why[kind]]
 
 

@@ -51,7 +51,7 @@ def parse():
     parser.add_argument("--tree", action="append", default=[], metavar="SUITE=DIR", help="a debootstrap tree, entered with chroot")
     parser.add_argument("--versions", metavar="DIR", help="a folder of interpreters as pyenv makes it")
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with NumPy, is not at hand")
-    parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.KINDS)
+    parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.ALL_KINDS)
     parser.add_argument("--plants", nargs="*", default=[], metavar="WORD", help="only plants in whose name the word stands")
     parser.add_argument("--answers", action="store_true", help="print of each plant the root, the group and the expression that heapsift has")
     parser.add_argument("--work", metavar="DIR", help="where cores are taken")

@@ -1,0 +1,256 @@
+// heapsift capture: the core of a living process. The file is there when it is whole, and the process goes on in every
+// case.
+
+#include "cli/commands/capture.h"
+
+#include "cli/capture_watch.h"
+#include "cli/command_options.h"
+#include "cli/help.h"
+#include "cli/output_file.h"
+#include "cli/render/capture.h"
+#include "cli/version.h"
+#include "parsers/base/descriptor.h"
+#include "parsers/base/program_name.h"
+#include "parsers/base/text.h"
+#include "parsers/process/access.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+
+namespace heapsift {
+namespace {
+
+struct CaptureChoices {
+    std::string output;
+    bool overwrite = false;
+    bool fork = false;
+    bool full = false;
+    bool children = false;
+    CaptureWatchOptions watch;
+};
+
+constexpr std::string_view compressed_ending = ".zst";
+
+pid_t process_asked_for(const Session& session) {
+    const std::vector<std::string>& words = session.words().paths;
+    const std::string example = command_line("capture 1234 -o core.1234");
+    if (words.empty()) throw wrong_usage("no-process", "capture needs the id of a process", example);
+    if (words.size() > 1)
+        throw wrong_usage("unexpected-word",
+                          fmt::format("{}: capture takes one process id", shell_quoted(words[1])), example);
+    pid_t pid = 0;
+    const std::string& word = words.front();
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), pid);
+    if (error != std::errc() || end != word.data() + word.size() || pid <= 0)
+        throw wrong_usage("not-a-process", fmt::format("{} is not a process id", shell_quoted(word)),
+                          example);
+    return pid;
+}
+
+std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+/// core.zst of a child: core.NAME.PID.zst
+std::string path_for_child(const std::string& path, const std::string& name, pid_t pid) {
+    std::string of_file;
+    for (const char c : name) {
+        const bool usual = std::string_view("-_.+").find(c) != std::string_view::npos ||
+                           (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        of_file += usual ? c : '_';
+    }
+    const bool compressed = path.ends_with(compressed_ending);
+    const std::string base = compressed ? path.substr(0, path.size() - compressed_ending.size()) : path;
+    return fmt::format("{}.{}.{}{}", base, of_file, pid, compressed ? compressed_ending : "");
+}
+
+class Capturing {
+public:
+    Capturing(Session& session, const CaptureChoices& choices) : session_(session), choices_(choices) {}
+
+    /// `still`: the process is to stand until its core is written.
+    void take(pid_t pid, const std::string& path, bool still = false) {
+        session_.redactor().know_path(path);
+        OutputFile file(path, OutputFile::Rules{choices_.overwrite, true, {}});
+        const Descriptor target(::open(file.temporary_path().c_str(), O_RDWR | O_CLOEXEC));
+        if (!target.is_open())
+            throw cannot_analyse("cannot-write",
+                                 fmt::format("{}: cannot be written: {}", file.name(), system_reason(errno)));
+        CaptureOptions options;
+        options.method = still           ? CaptureMethod::still
+                         : choices_.fork ? CaptureMethod::fork
+                                         : CaptureMethod::copy;
+        options.full = choices_.full;
+        options.readers = std::min<std::size_t>(session_.options().jobs.value_or(2), 2);
+        options.version = version();
+        options.progress = session_.progress();
+        const CaptureResult result = capture(pid,
+                                             {target.number(), file.name(), folder_of(file.temporary_path()),
+                                              path.ends_with(compressed_ending)},
+                                             options);
+        file.commit();
+        session_.clear_progress();
+        tell(result);
+        files_.push_back({path, result});
+    }
+
+    void take_children(pid_t parent, const std::string& path) {
+        for (const pid_t child : children_of(parent)) {
+            try {
+                const auto stat = read_stat(ProcessFiles(child).read("stat").value_or(""));
+                take(child, path_for_child(path, stat ? stat->name : "process", child));
+            } catch (const Error& error) {
+                if (error.code() != "process-ended" && error.code() != "no-such-process" &&
+                    error.code() != "zombie")
+                    throw;
+                session_.note("child-ended",
+                              fmt::format("child {} ended before it could be captured", child));
+            }
+        }
+    }
+
+    /// Both, and what was written: for a watcher.
+    std::vector<std::string> take_all(pid_t pid, const std::string& path, bool still) {
+        files_.clear();
+        take(pid, path, still);
+        if (choices_.children) take_children(pid, path);
+        std::vector<std::string> paths;
+        for (const CapturedFile& file : files_) {
+            session_.console().note(fmt::format("{}: {} of process {}, which stood for {}",
+                                                escape_for_terminal(file.path),
+                                                mebibytes(file.result.disk_bytes), file.result.pid,
+                                                duration_text(file.result.stood_nanoseconds)));
+            all_.push_back(file);
+            paths.push_back(file.path);
+        }
+        return paths;
+    }
+
+    const std::vector<CapturedFile>& files() const { return files_; }
+    /// Those that a watcher has kept.
+    std::vector<CapturedFile> files_at(const std::vector<std::string>& paths) const {
+        std::vector<CapturedFile> kept;
+        for (const CapturedFile& file : all_)
+            if (std::find(paths.begin(), paths.end(), file.path) != paths.end()) kept.push_back(file);
+        return kept;
+    }
+
+private:
+    void tell(const CaptureResult& result) {
+        if (!result.no_fork.empty())
+            session_.note("no-fork", fmt::format("{}: no copy by a fork: {}; captured without", result.pid,
+                                                 escape_for_terminal(result.no_fork)));
+        if (result.not_in_fork_bytes > 0)
+            session_.note(
+                "not-in-fork",
+                fmt::format("{}: {} that the process keeps out of a fork (MADV_DONTFORK) are not in the "
+                            "core; without --fork they are",
+                            result.pid, mebibytes(result.not_in_fork_bytes)));
+        if (result.shared_bytes > 0)
+            session_.note(
+                "shared-later",
+                fmt::format("{}: {} shared with other processes were read after it went on, and may be "
+                            "newer than the rest",
+                            result.pid, mebibytes(result.shared_bytes)));
+    }
+
+    static std::string mebibytes(std::uint64_t bytes) {
+        return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+    }
+
+    Session& session_;
+    const CaptureChoices& choices_;
+    std::vector<CapturedFile> files_, all_;
+};
+
+ExitCode run_capture(Session& session, const CaptureChoices& choices) {
+    if (!session.options().core.empty())
+        throw wrong_usage("bad-option", "--core: capture makes a core, and reads none",
+                          command_line("capture PID -o FILE"));
+    const pid_t pid = process_asked_for(session);
+    if (choices.output.empty())
+        throw wrong_usage("no-output", "capture needs -o FILE",
+                          command_line(fmt::format("capture {} -o core.{}", pid, pid)) + ", or core.zst");
+    if (const auto error = why_no_access(access_facts(pid), session.words().typed)) throw *error;
+    Capturing capturing(session, choices);
+    if (choices.watch.given()) {
+        const auto take = [&](const std::string& path, bool pressed) {
+            return capturing.take_all(pid, path, pressed);
+        };
+        const auto paths = watch_and_capture(session.console(), pid, choices.watch, choices.output, take);
+        return session.write(render_capture(capturing.files_at(paths)));
+    }
+    const std::string path = core_name(choices.output, core_name_parts(pid, 1));
+    capturing.take(pid, path);
+    if (choices.children) capturing.take_children(pid, path);
+    return session.write(render_capture(capturing.files()));
+}
+
+constexpr std::string_view details = R"(How it is done, and what it costs
+
+  Memory is copied while the process runs. Then all its threads are stopped,
+  and what has changed since is copied once more: the process stands for some
+  0.2 s per GiB, and nothing is written meanwhile. The core shows that moment.
+  capture takes 12 bytes of memory per page (3 MiB per GiB) and the pages that
+  changed; of these what exceeds a fourth of the free memory goes to a file
+  without a name beside FILE. What is written leaves the page cache at once.
+
+  --fork stops the process for a few milliseconds per GiB: the kernel copies
+  it, and the copy is read. Until the core is written, each page that the
+  process writes to is copied by the kernel, in the process's own control
+  group: a process near its limit may go over it (the copy is killed first).
+  A seccomp filter may forbid that call; then only root can do it. Memory
+  that is shared with other processes is read afterwards.
+
+  The process is as it was in every case: also if capture is killed, if the
+  disk fills, if it was stopped (SIGSTOP). It receives no signal. Debuggers
+  and strace exclude capture: a process has one tracer.
+
+  What is saved is what the kernel would save (core(5), coredump_filter):
+  memory that was used, and the first page of each program file. --full also
+  saves program files, shared files, and what the process asked not to dump.
+
+  FILE may have %p for the process id, %t for the time in seconds since 1970, %n
+  for a number, %e for the program, %h for the host; %% is a %.
+
+  --when waits until one of its conditions is met: rss (what the process has in
+  memory), growth (by how much that is more than at first) or cgroup (what all
+  in its control group have, without cached files), each > a size or, but for
+  growth, a percentage of the smallest limit of its control groups, else of the
+  machine's memory. It looks twice a second, and more often the nearer it comes.
+  A process that grows so fast that it would be killed before its core is
+  written stands meanwhile. --every ends with the process, or with --when.
+
+Exit codes: 0 written; 1 no such process, or it has ended, or not permitted,
+or the disk is full; 2 FILE exists or cannot be created.
+)";
+
+}  // namespace
+
+std::string capture_examples() {
+    return examples_text({{command_line("capture 1234 -o core.1234"), "a core; the process goes on"},
+                          {command_line("capture 1234 -o core.zst"), "compressed: a fourth of the size"},
+                          {command_line("capture 1234 --fork -o core.1234"), "stops it for milliseconds"}});
+}
+
+std::string capture_details() { return std::string(details) + "\n" + help_topic("capture"); }
+
+CommandRunner setup_capture(CommandOptions& declare) {
+    auto choices = std::make_shared<CaptureChoices>();
+    declare.text("-o,--output", choices->output, "FILE", "the core to write; FILE.zst is compressed",
+                 CommandOptions::Repeated::refused);
+    declare.flag("--fork", choices->fork, "read a copy that a fork makes: stops for milliseconds");
+    declare.flag("--full", choices->full, "also save program files and what asks not to be dumped");
+    declare.flag("--children", choices->children, "also each child process: FILE.NAME.PID");
+    declare_capture_watch(declare, choices->watch);
+    declare.flag("-f,--force", choices->overwrite, "overwrite FILE if it exists");
+    return [choices](Session& session) { return run_capture(session, *choices); };
+}
+
+}  // namespace heapsift

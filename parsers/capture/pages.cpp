@@ -1,0 +1,253 @@
+// Most of what a process has reserved it never touched, and reading an untouched page of it would make the kernel
+// allocate one. So the page tables are asked first. PAGEMAP_SCAN walks them inside the kernel, skips what is empty, and
+// tells the page of zeros (read, never written) from pages of the process's own; before Linux 6.7 the entries of
+// /proc/PID/pagemap are read one by one, and a page that is not exclusively the process's own may be the page of zeros.
+//
+// A page that is shared through a file need not be in this process's page tables to have bytes. Of such memory
+// (multiprocessing's, a memfd) the file itself is asked, which /proc/PID/map_files leads to, if we may; else it is all
+// read, as the kernel does.
+//
+// Source: Linux's Documentation/admin-guide/mm/pagemap.rst, fs/proc/task_mmu.c (pagemap_read, do_pagemap_scan),
+// include/uapi/linux/fs.h at 6.7 (older headers lack PAGEMAP_SCAN, so its structures are given here).
+
+#include "parsers/capture/pages.h"
+
+#include "parsers/base/error.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint64_t chunk_bytes = 1 << 20;
+
+/// A stretch of pages with bytes, as the kernel told it.
+struct Stretch {
+    std::uint64_t start = 0, end = 0;
+    bool own = false;  // anonymous: written to, or swapped out
+    bool maybe_zero_page = false;
+};
+
+// struct page_region, struct pm_scan_arg
+struct ScannedRegion {
+    std::uint64_t start, end, categories;
+};
+struct ScanRequest {
+    std::uint64_t size, flags, start, end, walk_end, vector, vector_length, most_pages, inverted, all_of,
+        any_of, returned;
+};
+constexpr unsigned long pagemap_scan = _IOWR('f', 16, ScanRequest);
+constexpr std::uint64_t is_file = 1 << 2, is_present = 1 << 3, is_swapped = 1 << 4, is_zero_page = 1 << 5;
+
+class PageTables {
+public:
+    explicit PageTables(const ProcessFiles& process) : file_(process.open("pagemap", O_RDONLY)) {
+        if (!file_.is_open())
+            throw errno == EACCES || errno == EPERM
+                ? cannot_analyse("not-permitted",
+                                 fmt::format("{}: not permitted to read its memory", process.pid()),
+                                 "as root, or as its user where ptrace is allowed")
+                : cannot_analyse("process-ended", fmt::format("{}: the process has ended", process.pid()));
+    }
+
+    /// Adds the pages of `range` that are there.
+    void find(const AddressRange& range, std::vector<Stretch>& found) {
+        if (!can_scan_ || !scan(range, found)) look_up(range, found);
+    }
+
+private:
+    bool scan(const AddressRange& range, std::vector<Stretch>& found) {
+        std::uint64_t at = range.start.value;
+        while (at < range.end.value) {
+            ScanRequest request{};
+            request.size = sizeof request;
+            request.start = at;
+            request.end = range.end.value;
+            request.vector = reinterpret_cast<std::uintptr_t>(regions_.data());
+            request.vector_length = regions_.size();
+            request.any_of = is_present | is_swapped;
+            request.returned = is_present | is_swapped | is_file | is_zero_page;
+            const int count = ::ioctl(file_.number(), pagemap_scan, &request);
+            if (count < 0 && errno == EINTR) continue;
+            if (count < 0) {
+                can_scan_ = false;
+                return false;
+            }
+            for (int i = 0; i < count; ++i) {
+                const ScannedRegion& region = regions_[static_cast<std::size_t>(i)];
+                if (!(region.categories & is_zero_page))
+                    found.push_back({region.start, region.end, !(region.categories & is_file), false});
+            }
+            if (request.walk_end <= at) break;
+            at = request.walk_end;
+        }
+        return true;
+    }
+
+    void look_up(const AddressRange& range, std::vector<Stretch>& found) {
+        constexpr std::uint64_t present = 1ull << 63, swapped = 1ull << 62, file = 1ull << 61,
+                                exclusive = 1ull << 56;
+        std::uint64_t at = range.start.value;
+        while (at < range.end.value) {
+            const std::uint64_t wanted =
+                std::min<std::uint64_t>(entries_.size(), (range.end.value - at) / captured_page);
+            const ssize_t got = ::pread(file_.number(), entries_.data(), wanted * sizeof(std::uint64_t),
+                                        static_cast<off_t>(at / captured_page * sizeof(std::uint64_t)));
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) return;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(got) / sizeof(std::uint64_t);
+                 ++i, at += captured_page) {
+                const std::uint64_t entry = entries_[i];
+                if (!(entry & (present | swapped))) continue;
+                const bool unsure = !(entry & (exclusive | swapped | file));
+                const bool own = !(entry & file) && !unsure;
+                if (!found.empty() && found.back().end == at && found.back().own == own &&
+                    found.back().maybe_zero_page == unsure)
+                    found.back().end += captured_page;
+                else
+                    found.push_back({at, at + captured_page, own, unsure});
+            }
+        }
+    }
+
+    Descriptor file_;
+    bool can_scan_ = true;
+    std::vector<ScannedRegion> regions_ = std::vector<ScannedRegion>(4096);
+    std::vector<std::uint64_t> entries_ = std::vector<std::uint64_t>(1 << 14);
+};
+
+class Planner {
+public:
+    Planner(const ProcessFiles& process, const CoreFilter& filter)
+        : process_(process), filter_(filter), tables_(process) {}
+
+    MemoryPlan plan(std::vector<Mapping> mappings) {
+        for (Mapping& mapping : mappings) add(std::move(mapping));
+        return plan_.take();
+    }
+
+private:
+    void add(Mapping mapping) {
+        const SavingRule rule = saving_of(mapping, filter_);
+        const std::uint64_t size = mapping.range.size();
+        stretches_.clear();
+        Saving saving = rule.saving;
+        if (saving == Saving::if_written) {
+            tables_.find(mapping.range, stretches_);
+            const bool written = std::any_of(stretches_.begin(), stretches_.end(),
+                                             [](const Stretch& s) { return s.own || s.maybe_zero_page; });
+            saving = written ? Saving::whole : rule.otherwise;
+            // Of a file's private mapping what was not written to is saved with the rest.
+            if (saving == Saving::whole && mapping.of_file) take_all(mapping.range);
+        } else if (saving == Saving::whole) {
+            if (mapping.of_file)
+                take_file(mapping);
+            else if (mapping.path == "[vdso]")
+                take_all(mapping.range);  // the kernel's own pages, there before they are looked at
+            else
+                tables_.find(mapping.range, stretches_);
+        }
+        if (saving == Saving::first_page && begins_as_elf(mapping))
+            take_all({mapping.range.start, mapping.range.start + captured_page});
+        else if (saving != Saving::whole)
+            stretches_.clear();
+        const std::uint64_t saved = saving == Saving::whole ? (stretches_.empty() ? 0 : size)
+                                    : !stretches_.empty()   ? captured_page
+                                                            : 0;
+        runs_.clear();
+        for (const Stretch& stretch : stretches_)
+            runs_.push_back({Address(stretch.start), (stretch.end - stretch.start) / captured_page,
+                             stretch.maybe_zero_page});
+        plan_.add(std::move(mapping), saved, runs_);
+    }
+
+    void take_all(const AddressRange& range) {
+        stretches_ = {{range.start.value, range.end.value, false, false}};
+    }
+
+    /// The parts of a shared file that have data, if it may be asked; else all of it.
+    void take_file(const Mapping& mapping) {
+        const Descriptor file =
+            mapping.shared ? process_.open(fmt::format("map_files/{:x}-{:x}", mapping.range.start.value,
+                                                       mapping.range.end.value),
+                                           O_RDONLY)
+                           : Descriptor();
+        if (!file.is_open()) return take_all(mapping.range);
+        const auto end = static_cast<off_t>(mapping.file_offset + mapping.range.size());
+        auto at = static_cast<off_t>(mapping.file_offset);
+        while (at < end) {
+            const off_t data = ::lseek(file.number(), at, SEEK_DATA);
+            if (data < 0 && errno == ENXIO) return;  // holes up to its end
+            if (data < 0) return take_all(mapping.range);
+            if (data >= end) return;
+            off_t hole = ::lseek(file.number(), data, SEEK_HOLE);
+            if (hole < 0) return take_all(mapping.range);
+            hole = std::min(hole, end);
+            const auto address = [&](off_t offset) {
+                return mapping.range.start.value + (static_cast<std::uint64_t>(offset) - mapping.file_offset);
+            };
+            stretches_.push_back({address(data) & ~(captured_page - 1),
+                                  (address(hole) + captured_page - 1) & ~(captured_page - 1), false, false});
+            at = hole;
+        }
+    }
+
+    bool begins_as_elf(const Mapping& mapping) {
+        if (!memory_) memory_ = process_.open("mem", O_RDONLY);
+        std::array<char, 4> magic{};
+        return ::pread(memory_->number(), magic.data(), magic.size(),
+                       static_cast<off_t>(mapping.range.start.value)) == static_cast<ssize_t>(magic.size()) &&
+               std::string_view(magic.data(), magic.size()) ==
+                   "\x7f"
+                   "ELF";
+    }
+
+    const ProcessFiles& process_;
+    const CoreFilter& filter_;
+    PageTables tables_;
+    std::optional<Descriptor> memory_;
+    std::vector<Stretch> stretches_;
+    std::vector<PageRun> runs_;
+    PlanBuilder plan_;
+};
+
+}  // namespace
+
+void PlanBuilder::add(Mapping mapping, std::uint64_t saved_bytes, std::span<const PageRun> runs) {
+    const Address begin = mapping.range.start;
+    const Address end = begin + saved_bytes;
+    for (const PageRun& run : runs) {
+        Address at = run.start;
+        const Address run_end = std::min(run.start + run.pages * captured_page, end);
+        while (at < run_end) {
+            const Address grid = at.rounded_down(chunk_bytes);
+            const Address chunk_start = std::max(begin, grid);
+            const Address chunk_end = std::min(end, grid + chunk_bytes);
+            if (plan_.chunks.empty() || plan_.chunks.back().range.start != chunk_start)
+                plan_.chunks.push_back(
+                    {{chunk_start, chunk_end}, plan_.runs.size(), plan_.runs.size(), plan_.pages});
+            const std::uint64_t pages = (std::min(run_end, chunk_end) - at) / captured_page;
+            plan_.runs.push_back({at, pages, run.maybe_zero_page});
+            plan_.chunks.back().end_run = plan_.runs.size();
+            plan_.pages += pages;
+            at = at + pages * captured_page;
+        }
+    }
+    plan_.mappings.push_back({std::move(mapping), saved_bytes});
+}
+
+MemoryPlan plan_memory(const ProcessFiles& process, std::vector<Mapping> mappings, const CoreFilter& filter) {
+    return Planner(process, filter).plan(std::move(mappings));
+}
+
+}  // namespace heapsift
