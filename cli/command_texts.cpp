@@ -148,6 +148,12 @@ const std::vector<CommandText>& command_texts() {
          {{"diff core.1 core.2", "what grew together, and where it is held"},
           {"diff core.1 core.2 --by holder", "one table, whole"},
           {"diff core.1 core.2 --max-growth 5%", "exit code 4 if it grew by more"}}},
+        {"capture",
+         "Takes the core of a running process, which goes on: without a debugger, and without anything "
+         "installed in it. All that is asked of a core can be asked of that one.",
+         {{"capture 1234 -o core.1234", "a core; the process goes on"},
+          {"capture 1234 -o core.zst", "compressed: a fourth of the size"},
+          {"capture 1234 --fork -o core.1234", "stops it for milliseconds"}}},
         {"index",
          "Computes what the questions about a core need and keeps it, so that each of them takes a moment. "
          "Every command keeps what it computed; this is for doing it ahead.",

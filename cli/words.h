@@ -23,6 +23,7 @@ struct WordShape {
     bool takes_addresses = false;  // with takes_address: any number of addresses
     bool takes_topics = false;     // help: a single word, whatever it is
     bool takes_paths = false;      // batch: any number of words, all of them paths
+    bool takes_process = false;    // with takes_paths: capture's word is a process id
     bool takes_exports = false;    // with takes_paths: files that export wrote, too
 };
 

@@ -234,18 +234,12 @@ or the disk is full; 2 FILE exists or cannot be created.
 
 }  // namespace
 
-std::string capture_examples() {
-    return examples_text({{command_line("capture 1234 -o core.1234"), "a core; the process goes on"},
-                          {command_line("capture 1234 -o core.zst"), "compressed: a fourth of the size"},
-                          {command_line("capture 1234 --fork -o core.1234"), "stops it for some milliseconds"}});
-}
-
 std::string capture_details() { return std::string(details) + "\n" + help_topic("capture"); }
 
 CommandRunner setup_capture(CommandOptions& declare) {
     auto choices = std::make_shared<CaptureChoices>();
     declare.text("-o,--output", choices->output, "FILE", "the core to write; FILE.zst is compressed",
-                 CommandOptions::Repeated::refused);
+                 CommandOptions::Repeated::refused, ValueKind::file);
     declare.flag("--fork", choices->fork, "read a copy that a fork makes: stops for milliseconds");
     declare.flag("--full", choices->full, "also save program files and what asks not to be dumped");
     declare.flag("--children", choices->children, "also each child process: FILE.NAME.PID");

@@ -9,7 +9,6 @@ namespace heapsift {
 CommandRunner setup_capture(CommandOptions& declare);
 
 /// The texts of --help above and below the options.
-std::string capture_examples();
 std::string capture_details();
 
 }  // namespace heapsift

@@ -153,6 +153,8 @@ private:
         if (takes.takes_topics) {
             for (const std::string& topic : help_topics()) add(topic, "topic");
             for (const auto& command : commands_) add(command->command.words.name, command->command.summary);
+        } else if (takes.takes_process) {
+            return;  // a number, which ps knows
         } else if (takes.takes_paths) {
             add_paths(takes.takes_exports ? PathKind::cores_and_exports : PathKind::cores, "");
         } else if (takes.takes_core && core_.empty() && !uses("--core")) {
