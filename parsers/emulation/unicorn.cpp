@@ -17,12 +17,17 @@
 
 #include <cstdlib>
 
-#define HEAPSIFT_NOT_IN_IT(machine)                     \
-    void machine##_uc_init() { std::abort(); }          \
-    void machine##_context_reg_read() { std::abort(); } \
-    void machine##_context_reg_write() { std::abort(); }
+// As version 2.0 names them, and as 2.1 does.
+#define HEAPSIFT_NOT_IN_IT(machine)                      \
+    void machine##_uc_init() { std::abort(); }           \
+    void machine##_context_reg_read() { std::abort(); }  \
+    void machine##_context_reg_write() { std::abort(); } \
+    void uc_init_##machine() { std::abort(); }           \
+    void reg_read_##machine() { std::abort(); }          \
+    void reg_write_##machine() { std::abort(); }
 
 extern "C" {
+HEAPSIFT_NOT_IN_IT(aarch64)
 HEAPSIFT_NOT_IN_IT(arm)
 HEAPSIFT_NOT_IN_IT(arm64)
 HEAPSIFT_NOT_IN_IT(m68k)
@@ -35,6 +40,7 @@ HEAPSIFT_NOT_IN_IT(ppc64)
 HEAPSIFT_NOT_IN_IT(riscv32)
 HEAPSIFT_NOT_IN_IT(riscv64)
 HEAPSIFT_NOT_IN_IT(s390)
+HEAPSIFT_NOT_IN_IT(s390x)
 HEAPSIFT_NOT_IN_IT(sparc)
 HEAPSIFT_NOT_IN_IT(sparc64)
 HEAPSIFT_NOT_IN_IT(tricore)
