@@ -128,9 +128,10 @@ private:
         const MemoryPlan first = plan_memory(process_, before, filter_);
         PageHashes hashes(first);
         file_->begin(first);
-        copy_running(first, hashes);
+        const std::uint64_t changing = copy_running(first, hashes);
         records_ = read_records(process_, process_.threads());
 
+        auto changed = std::make_unique<ChangedPages>(changing, memory_for_changed(options_), target_.folder);
         MemoryPlan plan;
         SecondReading reading;
         std::vector<ThreadState> threads;
@@ -147,8 +148,7 @@ private:
             if (take_over_flags(mappings, before) > 0)
                 mappings = read_mappings(required_text(process_, "smaps"));
             plan = plan_memory(process_, std::move(mappings), filter_);
-            reading = read_again(process_, plan, hashes, options_.readers, memory_for_changed(options_),
-                                 target_.folder);
+            reading = read_again(process_, plan, hashes, options_.readers, std::move(changed));
             add_thread_numbers(stopped.threads());
             result_.stood_nanoseconds = static_cast<std::uint64_t>(stopped.let_go().count());
         }
@@ -158,25 +158,31 @@ private:
         take_counts(plan, threads);
     }
 
-    /// Copies everything; and if that took long, what changed meanwhile, so that less is left for the stop.
-    void copy_running(const MemoryPlan& plan, PageHashes& hashes) {
+    /// Copies everything; and if that took long, what changed meanwhile, so that less is left for the stop. Returns how
+    /// many pages changed during the last round but the first: about as many will have changed at the stop.
+    std::uint64_t copy_running(const MemoryPlan& plan, PageHashes& hashes) {
         constexpr std::chrono::milliseconds short_time{300};
-        constexpr int most_rounds = 3;
+        constexpr int most_rounds = 4;
         RemoteMemory memory(process_);
         auto last = std::chrono::nanoseconds::max();
+        std::uint64_t changed = 0;
         for (int round = 0; round < most_rounds; ++round) {
             const auto began = Clock::now();
+            changed = 0;
             for (std::size_t i = 0; i < plan.chunks.size(); ++i) {
                 const Chunk& chunk = plan.chunks[i];
                 const ChunkBytes& read = memory.read(plan, chunk);
-                if (hashes.take(plan, chunk, read)) file_->keep(plan, chunk, read);
+                const std::uint64_t differ = hashes.take(plan, chunk, read);
+                if (differ > 0) file_->keep(plan, chunk, read);
+                changed += round > 0 ? differ : 0;
                 say(round == 0 ? "copying" : "copying what changed",
                     static_cast<double>(i + 1) / static_cast<double>(plan.chunks.size()));
             }
             const auto took = Clock::now() - began;
-            if (took < short_time || took > last / 2) return;
+            if (took < short_time || took > last / 2) break;
             last = took;
         }
+        return changed + changed / 4;
     }
 
     /// False if no copy can be made.

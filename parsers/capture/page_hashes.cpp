@@ -2,8 +2,9 @@
 // no searching. So the pages that were copied before are known by 64 bits each (XXH3, 15 GB/s and more with what every
 // x86-64 has), and only those that differ are kept. With 64 bits one changed page in 2^64 is taken for unchanged.
 //
-// What is kept lies in a stretch of addresses that is reserved beforehand for the worst case; memory is taken as pages
-// come. Beyond the limit they go to a file without a name, and from there to the disk.
+// What is kept lies in a stretch of addresses that is reserved beforehand. For as many pages as changed in the last round of
+// copying memory is taken at once, before the process stands: that takes longer than to fill it. Beyond the limit pages go
+// to a file without a name, and from there to the disk.
 
 #include "parsers/capture/page_hashes.h"
 
@@ -57,8 +58,8 @@ PageHashes::PageHashes(const MemoryPlan& plan) {
     }
 }
 
-bool PageHashes::take(const MemoryPlan& plan, const Chunk& chunk, const ChunkBytes& read) {
-    bool differs = false;
+std::uint64_t PageHashes::take(const MemoryPlan& plan, const Chunk& chunk, const ChunkBytes& read) {
+    std::uint64_t differ = 0;
     std::size_t page = 0;
     for (std::size_t i = chunk.first_run; i < chunk.end_run; ++i) {
         const PageRun& run = plan.runs[i];
@@ -68,11 +69,11 @@ bool PageHashes::take(const MemoryPlan& plan, const Chunk& chunk, const ChunkByt
             const std::uint64_t now = read.there[page]  ? hash_of(bytes + n * captured_page)
                                       : hash == unknown ? unknown
                                                         : gone;
-            differs |= hash != now;
+            differ += hash != now;
             hash = now;
         }
     }
-    return differs;
+    return differ;
 }
 
 bool PageHashes::equals(std::uint64_t address, const std::byte* page, std::size_t& hint) const {
@@ -105,8 +106,8 @@ std::uint64_t PageHashes::count(const AddressRange& range) const {
     return kept;
 }
 
-ChangedPages::ChangedPages(std::uint64_t most, std::uint64_t limit_bytes, std::string folder)
-    : in_memory_(std::min(most, limit_bytes / captured_page)), folder_(std::move(folder)) {
+ChangedPages::ChangedPages(std::uint64_t expected, std::uint64_t limit_bytes, std::string folder)
+    : in_memory_(limit_bytes / captured_page), folder_(std::move(folder)) {
     if (in_memory_ == 0) return;
     void* const reserved = ::mmap(nullptr, in_memory_ * captured_page, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -116,6 +117,10 @@ ChangedPages::ChangedPages(std::uint64_t most, std::uint64_t limit_bytes, std::s
     }
     memory_ = static_cast<std::byte*>(reserved);
     ::madvise(memory_, in_memory_ * captured_page, MADV_HUGEPAGE);  // fewer faults while the process stands
+    constexpr int populate_write =
+        23;  // MADV_POPULATE_WRITE, Linux 5.14; it may fail, and is only a matter of time
+    if (const std::uint64_t now = std::min(expected, in_memory_); now > 0)
+        ::madvise(memory_, now * captured_page, populate_write);
 }
 
 ChangedPages::~ChangedPages() {
@@ -157,10 +162,10 @@ void ChangedPages::read(std::uint32_t place, std::byte* to) const {
 }
 
 SecondReading read_again(const ProcessFiles& process, const MemoryPlan& plan, const PageHashes& before,
-                         std::size_t readers, std::uint64_t memory_limit, const std::string& folder) {
+                         std::size_t readers, std::unique_ptr<ChangedPages> changed) {
     SecondReading reading;
     reading.pages.resize(plan.pages, PageState::absent);
-    reading.changed = std::make_unique<ChangedPages>(plan.pages, memory_limit, folder);
+    reading.changed = std::move(changed);
     std::atomic<std::size_t> next = 0;
     constexpr std::size_t at_a_time = 8;  // chunks
     std::vector<std::exception_ptr> failures(std::max<std::size_t>(readers, 1));

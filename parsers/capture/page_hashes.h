@@ -23,8 +23,8 @@ public:
     explicit PageHashes(const MemoryPlan& plan);
     PageHashes() = default;
 
-    /// Takes the hashes of what was read of a chunk of that plan. Returns whether any page differs from what was known.
-    bool take(const MemoryPlan& plan, const Chunk& chunk, const ChunkBytes& read);
+    /// Takes the hashes of what was read of a chunk of that plan. Returns how many pages differ from what was known.
+    std::uint64_t take(const MemoryPlan& plan, const Chunk& chunk, const ChunkBytes& read);
     /// Whether the page at `address` was known with these bytes. `hint`: where the last search ended; begin with 0.
     bool equals(std::uint64_t address, const std::byte* page, std::size_t& hint) const;
     /// How many pages of a range were kept at some time. Cost: a step for each.
@@ -50,8 +50,8 @@ enum class PageState : std::uint32_t {
 /// may add at once.
 class ChangedPages {
 public:
-    /// `most`: how many pages may come. `folder`: where the file is made, if it is needed.
-    ChangedPages(std::uint64_t most, std::uint64_t limit_bytes, std::string folder);
+    /// `expected`: for so many pages memory is taken at once. `folder`: where the file is made, if it is needed.
+    ChangedPages(std::uint64_t expected, std::uint64_t limit_bytes, std::string folder);
     ~ChangedPages();
     ChangedPages(const ChangedPages&) = delete;
     ChangedPages& operator=(const ChangedPages&) = delete;
@@ -77,8 +77,9 @@ struct SecondReading {
     std::unique_ptr<ChangedPages> changed;
 };
 
-/// Reads all pages of `plan` with so many threads. Throws what RemoteMemory and ChangedPages throw.
+/// Reads all pages of `plan` with so many threads; those that changed are put into `changed`. Throws what RemoteMemory and
+/// ChangedPages throw.
 SecondReading read_again(const ProcessFiles& process, const MemoryPlan& plan, const PageHashes& before,
-                         std::size_t readers, std::uint64_t memory_limit, const std::string& folder);
+                         std::size_t readers, std::unique_ptr<ChangedPages> changed);
 
 }  // namespace heapsift

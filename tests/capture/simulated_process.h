@@ -72,7 +72,7 @@ public:
     /// What read_again would find.
     SecondReading read_again(const MemoryPlan& plan, const PageHashes& before) const {
         SecondReading reading;
-        reading.changed = std::make_unique<ChangedPages>(plan.pages, 16 * captured_page, "/tmp");
+        reading.changed = std::make_unique<ChangedPages>(4, 16 * captured_page, "/tmp");
         std::size_t hint = 0;
         for (const PageRun& run : plan.runs)
             for (std::uint64_t n = 0; n < run.pages; ++n) {

@@ -224,8 +224,12 @@ def killed(options, interpreter, folder):
             path = os.path.join(folder, name)
             capturing = subprocess.Popen([options.heapsift, "capture", str(process.pid), "-o", path, *more], stdin=subprocess.DEVNULL,
                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(random.uniform(0, longest[name, bool(more)] * 1.1))
-            capturing.kill()
+            began = time.monotonic()
+            try:
+                capturing.wait(random.uniform(0, longest[name, bool(more)]))
+                longest[name, bool(more)] = time.monotonic() - began  # it is faster now
+            except subprocess.TimeoutExpired:
+                capturing.kill()
             hits += capturing.wait() == -signal.SIGKILL
             wait_until(lambda: not children_of(process.pid) and tracer_of(process.pid) == 0)
             process.answers("after SIGKILL number %d" % (number + 1))
