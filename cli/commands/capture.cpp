@@ -196,12 +196,13 @@ constexpr std::string_view details = R"(How it is done, and what it costs
 
   Memory is copied while the process runs. Then all its threads are stopped,
   and what has changed since is copied once more: the process stands for some
-  0.2 s per GiB, and nothing is written meanwhile. The core shows that moment.
+  tenths of a second per GiB, and nothing is written meanwhile. The core shows
+  that moment.
   capture takes 12 bytes of memory per page (3 MiB per GiB) and the pages that
   changed; of these what exceeds a fourth of the free memory goes to a file
   without a name beside FILE. What is written leaves the page cache at once.
 
-  --fork stops the process for a few milliseconds per GiB: the kernel copies
+  --fork stops the process for tens of milliseconds per GiB: the kernel copies
   it, and the copy is read. Until the core is written, each page that the
   process writes to is copied by the kernel, in the process's own control
   group: a process near its limit may go over it (the copy is killed first).
@@ -236,7 +237,7 @@ or the disk is full; 2 FILE exists or cannot be created.
 std::string capture_examples() {
     return examples_text({{command_line("capture 1234 -o core.1234"), "a core; the process goes on"},
                           {command_line("capture 1234 -o core.zst"), "compressed: a fourth of the size"},
-                          {command_line("capture 1234 --fork -o core.1234"), "stops it for milliseconds"}});
+                          {command_line("capture 1234 --fork -o core.1234"), "stops it for some milliseconds"}});
 }
 
 std::string capture_details() { return std::string(details) + "\n" + help_topic("capture"); }

@@ -136,12 +136,14 @@ private:
         const auto instruction = find_system_call(process_);
         if (!instruction) throw NoCopy{"its code has no instruction for a system call"};
         instruction_ = *instruction;
+        if (!is_wanted()) return;
         std::vector<ThreadState> threads;
         CopyMade made;
         {
             const BeforeOthers before_others;
             StoppedProcess stopped(process_);
             threads = stopped.registers();
+            if (!is_wanted()) return;
             if (threads.empty()) throw cannot_analyse("process-ended", "the process has ended");
             clone(best_thread(threads));
             made.nanoseconds = stopped.let_go().count();
@@ -157,6 +159,12 @@ private:
             for (const auto* bytes : {&thread.floating_point, &thread.extended})
                 send_record(line_, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
         }
+    }
+
+    /// False once the other side is gone.
+    bool is_wanted() const {
+        char byte = 0;
+        return ::recv(line_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
     }
 
     void clone(pid_t tid) {
