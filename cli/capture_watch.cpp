@@ -41,21 +41,21 @@ public:
     }
 
     std::vector<std::string> run() {
-        const auto period =
-            options_.every.empty() ? std::nullopt : std::optional(read_period("--every", options_.every));
+        const bool by_the_clock = !options_.every.empty();
+        const std::chrono::seconds period =
+            by_the_clock ? read_period("--every", options_.every) : std::chrono::seconds(0);
         if (!conditions_.empty()) say_what_is_awaited();
         auto due = MemoryWatch::Clock::now();
         for (;;) {
-            const WatchEnd end = watch_.wait(period ? std::optional(due) : std::nullopt);
+            const WatchEnd end = watch_.wait(by_the_clock ? std::optional(due) : std::nullopt);
             if (end.reason == WatchEnd::Reason::gone) return ended(end);
             if (end.reason == WatchEnd::Reason::met) {
                 console_.note(fmt::format("{}: {}", who_, condition_words(conditions_[end.condition], end)));
                 take(is_pressed(end));
                 return all_files();
             }
-            take_by_the_clock(*period);
-            due =
-                std::max(due + *period, MemoryWatch::Clock::now());  // what was missed meanwhile is left out
+            take_by_the_clock(period);
+            due = std::max(due + period, MemoryWatch::Clock::now());  // what was missed meanwhile is left out
         }
     }
 

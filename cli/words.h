@@ -28,13 +28,13 @@ struct WordShape {
 struct Words {
     std::string command;  // empty if there were no words
     std::optional<std::string> core;
-    std::optional<std::int32_t> process;  // a living one, in place of a core
+    std::optional<std::int32_t> process = {};  // a living one, in place of a core
     std::optional<std::string> address;
     std::vector<std::string> more_addresses;  // after the first
     std::vector<std::string> topics;
     std::vector<std::string> paths;
     std::vector<std::string> notes;  // lines for standard error
-    std::string typed;               // the whole command line behind the program's name, quoted for the shell
+    std::string typed = {};          // the whole command line behind the program's name, quoted for the shell
 };
 
 struct WordRules {
