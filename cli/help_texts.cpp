@@ -238,7 +238,7 @@ std::string first_words(const std::string& core_in_use) {
     return fmt::format(
         "heapsift shows what fills the memory of a Python process, from its core dump.\n\n"
         "{}\n"
-        "To take a core of a running process: {}\n"
+        "To take the core of a running process, which goes on:\n  {}\n"
         "Other ways, also in containers: {}\n"
         "All commands: {}\n"
         "The terms: {}\n\n"
