@@ -59,8 +59,8 @@ bool same_ids(const ProcessFacts& self, const ProcessFacts& other) {
            all(self.effective_group, other.group, other.effective_group, other.saved_group);
 }
 
-Error permission_denied(const std::string& message, const std::string& hint) {
-    return cannot_analyse("permission-denied", message, hint);
+Error not_permitted(const std::string& message, const std::string& hint) {
+    return cannot_analyse("not-permitted", message, hint);
 }
 
 std::string as_root(const std::string& arguments) { return "sudo " + command_line(arguments); }
@@ -73,7 +73,7 @@ constexpr const char* container_cure =
 Error no_such_process(const AccessFacts& facts) {
     const std::string number = std::to_string(facts.pid);
     if (facts.processes_hidden && facts.self.effective_user != 0)
-        return wrong_usage(
+        return cannot_analyse(
             "no-such-process",
             fmt::format("no process {} can be seen: /proc hides those of other users (hidepid)", number),
             "as root: " + as_root(number));
@@ -87,7 +87,7 @@ std::optional<Error> refused_by_yama(const AccessFacts& facts, const std::string
                                      const std::string& arguments) {
     const int scope = facts.yama_scope.value_or(0);
     if (scope == 3)
-        return permission_denied(
+        return not_permitted(
             fmt::format("{}: nobody may read the memory of another process until this machine is started "
                         "anew (kernel.yama.ptrace_scope is 3)",
                         who),
@@ -97,9 +97,9 @@ std::optional<Error> refused_by_yama(const AccessFacts& facts, const std::string
                                  ? "only its parent may read its memory (kernel.yama.ptrace_scope is 1)"
                                  : "only root may read its memory (kernel.yama.ptrace_scope is 2)";
     if (facts.self.effective_user == 0)
-        return permission_denied(
-            fmt::format("{}: {}, and root here lacks the capability SYS_PTRACE", who, what), container_cure);
-    return permission_denied(
+        return not_permitted(fmt::format("{}: {}, and root here lacks the capability SYS_PTRACE", who, what),
+                             container_cure);
+    return not_permitted(
         fmt::format("{}: {}", who, what),
         scope == 1 ? as_root(arguments) + ", or until the next start: sudo sysctl kernel.yama.ptrace_scope=0"
                    : as_root(arguments));
@@ -115,24 +115,24 @@ Error refused_by_something(const AccessFacts& facts, const ProcessFacts& process
         error && !(capable && facts.in_user_namespace && other_namespace))
         return *error;
     if (other_namespace && facts.in_user_namespace)
-        return permission_denied(
+        return not_permitted(
             fmt::format(
                 "{} is outside the user namespace that heapsift runs in (rootless container, unshare -U)",
                 who),
             "ask from outside of it, on the host");
     if (facts.dumpable == false && !capable)
-        return permission_denied(
+        return not_permitted(
             fmt::format("{} is protected: it runs a setuid program, or called prctl(PR_SET_DUMPABLE, 0)",
                         who),
             facts.self.effective_user == 0 ? container_cure : "only root may: " + as_root(arguments));
     if (facts.same_user_namespace == false && !capable)
-        return permission_denied(fmt::format("{} is in another user namespace (a rootless container)", who),
-                                 "as root: " + as_root(arguments));
+        return not_permitted(fmt::format("{} is in another user namespace (a rootless container)", who),
+                             "as root: " + as_root(arguments));
     if ((process.permitted & ~facts.self.permitted) != 0 && !capable)
-        return permission_denied(
+        return not_permitted(
             fmt::format("{} has capabilities that heapsift lacks", who),
             facts.self.effective_user == 0 ? container_cure : "as root: " + as_root(arguments));
-    return permission_denied(
+    return not_permitted(
         fmt::format("{}: the system's security policy does not let heapsift read it ({})", who,
                     system_reason(facts.refused)),
         "SELinux, AppArmor or a seccomp filter: journalctl -k shows which; a core without ptrace: " +
@@ -190,7 +190,7 @@ std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& 
                            command_line(std::to_string(process.process)));
     if (process.state == 'Z' || process.state == 'X')
         return cannot_analyse(
-            "process-ended", fmt::format("{} has ended: it is a zombie, whose memory is gone", who),
+            "zombie", fmt::format("{} has ended: it is a zombie, whose memory is gone", who),
             fmt::format("it stays in the list until its parent, process {}, asks how it ended",
                         process.parent));
     if (process.kernel_thread)
@@ -202,16 +202,15 @@ std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& 
     if (same_ids(facts.self, process) || has_capability(facts.self))
         return refused_by_something(facts, process, who, arguments);
     if (facts.self.effective_user == 0)
-        return permission_denied(
-            fmt::format("{} belongs to {}, and root here lacks the capability SYS_PTRACE", who,
-                        user_words(process.effective_user)),
-            container_cure);
+        return not_permitted(fmt::format("{} belongs to {}, and root here lacks the capability SYS_PTRACE",
+                                         who, user_words(process.effective_user)),
+                             container_cure);
     if (facts.self.effective_user == process.effective_user)
-        return permission_denied(
+        return not_permitted(
             fmt::format("{} runs with ids that heapsift does not have (a setuid program, or another group)",
                         who),
             "as root: " + as_root(arguments));
-    return permission_denied(
+    return not_permitted(
         fmt::format("{} belongs to {}, and heapsift runs as {}", who, user_words(process.effective_user),
                     user_words(facts.self.effective_user)),
         "as root, or as that user: " + as_root(arguments));

@@ -28,9 +28,8 @@ struct AccessFacts {
 AccessFacts access_facts(std::int32_t pid, const std::string& proc = "/proc");
 
 /// Nothing if its memory may be read. Else the one line that says which of the reasons it is, with what would
-/// help; `arguments` are those of the command to try again ("1234 types"). Exit 2 where there is no such
-/// process ("no-such-process", "a-thread"), else 1: "process-ended" (a zombie), "kernel-thread",
-/// "permission-denied".
+/// help; `arguments` are those of the command to try again ("1234 types"). Exit 1: "no-such-process",
+/// "zombie", "kernel-thread", "not-permitted"; 2: "a-thread" (of a process, which is named).
 std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& arguments);
 
 /// "process 1234 (python3)".

@@ -38,7 +38,7 @@ GroupUse machine_use(const std::string& proc) {
 }
 
 Error no_such_process(std::int32_t pid) {
-    return wrong_usage("no-such-process", fmt::format("there is no process {}", pid));
+    return cannot_analyse("no-such-process", fmt::format("there is no process {}", pid));
 }
 
 }  // namespace

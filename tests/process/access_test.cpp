@@ -66,14 +66,14 @@ TEST_CASE("access: no process, a thread, a zombie, a thread of the kernel", "[pr
     facts = between(1000, 1000);
     facts.process->state = 'Z';
     facts.process->parent = 77;
-    CHECK(line(facts).code == "process-ended");
+    CHECK(line(facts).code == "zombie");
     CHECK_THAT(line(facts).hint, ContainsSubstring("process 77"));
     facts = between(0, 0);
     facts.process->kernel_thread = true;
     CHECK(line(facts).code == "kernel-thread");
     facts.process.reset();
     CHECK(line(facts).code == "no-such-process");
-    CHECK(line(facts).exit == ExitCode::wrong_usage);
+    CHECK(line(facts).exit == ExitCode::cannot_analyse);
     facts.processes_hidden = true;
     CHECK_THAT(line(facts).text, !ContainsSubstring("hidepid"));  // root sees all
     facts.self = process_of(1000);
@@ -82,7 +82,7 @@ TEST_CASE("access: no process, a thread, a zombie, a thread of the kernel", "[pr
 
 TEST_CASE("access: another user", "[process][access]") {
     const Line other = line(between(4242, 4343));
-    CHECK(other.code == "permission-denied");
+    CHECK(other.code == "not-permitted");
     CHECK(other.exit == ExitCode::cannot_analyse);
     CHECK_THAT(other.text, ContainsSubstring("belongs to uid 4343") && ContainsSubstring("runs as uid 4242"));
     CHECK_THAT(other.hint, ContainsSubstring("sudo heapsift 1234 types"));

@@ -106,7 +106,7 @@ def check_command_line(heapsift, folder):
     expect(heapsift, folder, "a depth without end", ["dominators", "--depth", "100000", core], WRONG_USAGE, "--depth", "400")
     expect(heapsift, folder, "an unknown option", ["types", "--nonsense", core], WRONG_USAGE, "--nonsense")
     expect(heapsift, folder, "an unknown command", ["tpyes", core], WRONG_USAGE, "tpyes", "types")
-    expect(heapsift, folder, "a process id of none", [no_process()], WRONG_USAGE, "no process " + no_process())
+    expect(heapsift, folder, "a process id of none", [no_process()], CANNOT_ANALYSE, "no process " + no_process())
     expect(heapsift, folder, "two cores", ["types", core, core], WRONG_USAGE, "two cores")
     expect(heapsift, folder, "no core", ["types"], WRONG_USAGE, "core")
     return None

@@ -238,7 +238,7 @@ def refused(heapsift, interpreter, work):
 
     with open("/proc/sys/kernel/pid_max") as file:
         none = file.read().strip()  # the first number that no process can have
-    expect(heapsift, work, "no such process", [none], WRONG_USAGE, "no process " + none)
+    expect(heapsift, work, "no such process", [none], CANNOT_ANALYSE, "no process " + none)
     sleep = subprocess.Popen(["/bin/sleep", "100"])
     expect(heapsift, work, "no Python", [is_alone(sleep.pid)], CANNOT_ANALYSE, "sleep", "Python")
     sleep.kill()
