@@ -22,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 
 namespace heapsift {
@@ -79,9 +80,8 @@ void LiveProcess::take(const ProgressCallback& progress) {
         if (!named.is_open())
             throw cannot_analyse("cannot-write", fmt::format("{}: cannot be written: {}", file_->name(),
                                                              system_reason(errno)));
-        const std::size_t slash = options_.keep.rfind('/');
-        target = {named.number(), file_->name(),
-                  slash == std::string::npos ? "." : options_.keep.substr(0, slash + 1), false};
+        const std::string folder = std::filesystem::path(options_.keep).parent_path().string();
+        target = {named.number(), file_->name(), folder.empty() ? "." : folder, false};
     } else {
         room_ = room_for_core(most_core_bytes(facts_), folders_for_cores(options_.index_directory));
         target = {room_.file.number(), "the core of " + name(), room_.folder.empty() ? "/tmp" : room_.folder,

@@ -67,8 +67,7 @@ std::string as_root(const std::string& arguments) { return "sudo " + command_lin
 
 constexpr const char* container_cure =
     "start the container with --cap-add SYS_PTRACE (kubernetes: securityContext, capabilities, add: "
-    "[SYS_PTRACE]), "
-    "or ask from the host";
+    "[SYS_PTRACE]), or ask from the host";
 
 Error no_such_process(const AccessFacts& facts) {
     const std::string number = std::to_string(facts.pid);
@@ -77,7 +76,7 @@ Error no_such_process(const AccessFacts& facts) {
             "no-such-process",
             fmt::format("no process {} can be seen: /proc hides those of other users (hidepid)", number),
             "as root: " + as_root(number));
-    return wrong_usage(
+    return cannot_analyse(
         "no-such-process", fmt::format("there is no process {}, and no file of that name", number),
         "pgrep -af python lists the running ones; in a container, processes have other numbers");
 }
