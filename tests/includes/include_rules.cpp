@@ -80,6 +80,7 @@ const std::vector<Library>& libraries() {
         {"sys/", {"parsers/base", "parsers/elf", "parsers/emulation", "parsers/index", "cli"}},
         {"dlfcn.h", {"parsers/emulation/unicorn.cpp"}},
         {"pwd.h", {"parsers/base/static_program.cpp"}},
+        {"search.h", {"parsers/base/static_program.cpp"}},
         {"pthread.h", {"parsers/emulation/watch.cpp"}},
         {"linux/", {"cli"}},
         {"fcntl.h",
