@@ -86,6 +86,7 @@ const std::vector<Library>& libraries() {
           "parsers/process", "cli"}},
         {"dlfcn.h", {"parsers/emulation/unicorn.cpp"}},
         {"pwd.h", {"parsers/base/static_program.cpp"}},
+        {"search.h", {"parsers/base/static_program.cpp"}},
         {"pthread.h", {"parsers/emulation/watch.cpp"}},
         {"linux/", {"cli"}},
         {"fcntl.h",
