@@ -123,11 +123,19 @@ std::string indented_block(const std::vector<std::string_view>& lines) {
             out += ".TP\n" + roff_bold(word) + "\n" + filled_lines(meaning);
         return out;
     }
-    std::size_t margin = lines.front().size();
-    for (const std::string_view line : lines) margin = std::min(margin, blanks_before(line));
-    out = ".PP\n.EX\n";
+    std::size_t margin = lines.front().size(), widest = 0;
+    for (const std::string_view line : lines) {
+        margin = std::min(margin, blanks_before(line));
+        widest = std::max(widest, line.size());
+    }
+    // A page indents its text by seven columns, and lines that were laid out for a terminal may not have so many left.
+    constexpr std::size_t page_width = 80, indent_of_text = 7, least_indent = 2;
+    const bool wide = widest - margin > page_width - indent_of_text;
+    out = ".PP\n";
+    if (wide) out += ".in " + std::to_string(least_indent) + "n\n";
+    out += ".EX\n";
     for (const std::string_view line : lines) out += roff(line.substr(margin), true) + "\n";
-    return out + ".EE\n";
+    return out + ".EE\n" + (wide ? ".in\n" : "");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ LINES = [
     ("objects core.1 --type __main__.No", ["objects", "core.1", "--type", "__main__.Node"]),
     ("objects --type=__main__.No", ["objects", "--type=__main__.Node"]),
     ("objects --type pkg3", ["objects", "--type", "pkg3."]),
-    ("capt", ["capt"]),
+    ("xapt", ["xapt"]),
 ]
 
 
