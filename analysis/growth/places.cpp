@@ -107,7 +107,8 @@ private:
         std::map<Words, Objects> names;
         for (const Inventory& core : cores_)
             for (const HeldRow& row : core.held) {
-                if (row.place.empty() || !has_names(row.kind) || row.steps != 1) continue;
+                if (row.place.empty() || row.place == instance_dict || !has_names(row.kind) || row.steps != 1)
+                    continue;
                 Objects& objects = names[{row.kind, row.holder, row.place}];
                 if (&core == &cores_.front()) objects.first += row.now.count;
                 if (&core == &cores_.back()) objects.last += row.now.count;
