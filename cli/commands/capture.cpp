@@ -210,8 +210,12 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   that is shared with other processes is read afterwards.
 
   The process is as it was in every case: also if capture is killed, if the
-  disk fills, if it was stopped (SIGSTOP). It receives no signal. Debuggers
-  and strace exclude capture: a process has one tracer.
+  disk fills, if it was stopped (SIGSTOP). It receives no signal. As under a
+  debugger, a few calls that wait with a time limit (epoll_wait, sigtimedwait,
+  recv with SO_RCVTIMEO) end early with EINTR; Python 3.5 and later repeat
+  them, C code and Python 2.7 may not. Debuggers and strace exclude capture: a
+  process has one tracer. If capture itself is killed (SIGKILL) while it
+  writes, a hidden file .NAME.XXXXXX stays beside FILE: remove it.
 
   What is saved is what the kernel would save (core(5), coredump_filter):
   memory that was used, and the first page of each program file. --full also
