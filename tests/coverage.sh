@@ -7,7 +7,8 @@
 # floor is a failure. The floors are one below what was reached, for compilers differ in what they take for a line: raise them when you
 # add tests, and say why if one must fall. (Of analysis, elf and reading much that came last is tested on real cores alone, which this does
 # not count: answers that are kept, native calls and the expressions of unwind tables beside gdb's, tensors beside torch's. What of snapshot
-# has types' own code run is in a child process, which ends without counting. Values are tested on real cores: real/values.py.)
+# has types' own code run is in a child process, which ends without counting. Values are tested on real cores: real/values.py; what of capture
+# stops a process, on living ones: real/capture.py.)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath "${1:-build/checks}")
@@ -17,6 +18,8 @@ floors='
 parsers/base 97
 parsers/elf 92
 parsers/dwarf 92
+parsers/capture 42
+parsers/process 97
 parsers/memory 93
 parsers/cpython 86
 parsers/numpy 95
