@@ -292,7 +292,10 @@ def children(options, interpreter, folder):
 def namespace(options, interpreter, folder):
     if os.geteuid() != 0 or not shutil.which("unshare"):
         return "not tested here: it takes root and unshare"
-    process = Captured(interpreter, folder, "plain", 5, before=["unshare", "--pid", "--mount", "--fork", "--mount-proc"])
+    before = ["unshare", "--pid", "--mount", "--fork", "--mount-proc"]
+    if subprocess.run([*before, "true"], stderr=subprocess.DEVNULL).returncode != 0:  # in a chroot that is no mount
+        return "not tested here: unshare is not allowed"
+    process = Captured(interpreter, folder, "plain", 5, before=before)
     try:
         wait_until(lambda: children_of(process.pid))
         outer = process.pid
