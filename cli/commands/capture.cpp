@@ -8,6 +8,7 @@
 #include "cli/help.h"
 #include "cli/output_file.h"
 #include "cli/render/capture.h"
+#include "cli/units.h"
 #include "cli/version.h"
 #include "parsers/base/descriptor.h"
 #include "parsers/base/program_name.h"
@@ -124,7 +125,7 @@ public:
         for (const CapturedFile& file : files_) {
             session_.console().note(fmt::format("{}: {} of process {}, which stood for {}",
                                                 escape_for_terminal(file.path),
-                                                mebibytes(file.result.disk_bytes), file.result.pid,
+                                                binary_size(file.result.disk_bytes), file.result.pid,
                                                 duration_text(file.result.stood_nanoseconds)));
             all_.push_back(file);
             paths.push_back(file.path);
@@ -151,17 +152,13 @@ private:
                 "not-in-fork",
                 fmt::format("{}: {} that the process keeps out of a fork (MADV_DONTFORK) are not in the "
                             "core; without --fork they are",
-                            result.pid, mebibytes(result.not_in_fork_bytes)));
+                            result.pid, binary_size(result.not_in_fork_bytes)));
         if (result.shared_bytes > 0)
             session_.note(
                 "shared-later",
                 fmt::format("{}: {} shared with other processes were read after it went on, and may be "
                             "newer than the rest",
-                            result.pid, mebibytes(result.shared_bytes)));
-    }
-
-    static std::string mebibytes(std::uint64_t bytes) {
-        return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+                            result.pid, binary_size(result.shared_bytes)));
     }
 
     Session& session_;
