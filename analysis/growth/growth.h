@@ -13,6 +13,10 @@
 // growths of places add up too. The objects that the place itself holds are the units ("8 more Session"), and
 // where the number of others is a multiple of theirs, each unit has so many ("each with 1 Graph, 9,000 Tensor").
 //
+// Several names may be one place: attributes that grew alike on all objects of a class (nine arrays on each node),
+// and names that the program makes up for each thing it keeps. What they hold together is credited to their place.
+// (What objects of one class hold in several places is not divided among these yet: it counts in one of them.)
+//
 // What is no growth: an object is said to be held by its cheapest path, and that may lead elsewhere in the other
 // core. Then one row grows by what another one loses. So of a row's growth no more counts than its type grew in
 // all. Of three cores, a place that did not grow from each to the next comes behind those that did.
