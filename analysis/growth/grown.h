@@ -68,8 +68,8 @@ struct GrownPlace {
         std::int64_t count = 0, bytes = 0;  // growth
         std::uint64_t each = 0;             // for each unit; 0: no multiple
         bool container = false;
-        bool akin = false;    // a class of the package that the units are of
-        bool beside = false;  // held as the units are, and not by them
+        bool akin = false;            // a class of the package that the units are of
+        bool beside = false;          // held as the units are, and not by them
         std::int64_t told_bytes = 0;  // of `bytes`, of those that are no object's __dict__
     };
     std::vector<Part> parts;

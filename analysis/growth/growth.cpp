@@ -15,7 +15,7 @@ constexpr std::int64_t times_more_free = 8;
 constexpr std::int64_t least_free = 1 << 20;
 constexpr std::int64_t bytes_of_a_trace = 128;
 constexpr std::size_t most_native_causes = 3;
-constexpr std::int64_t parts_of_first_class = 8;
+constexpr std::int64_t parts_of_first_class = 8, parts_of_first_size = 4;
 constexpr std::uint64_t parts_of_in_use = 200;  // and so much of what is in use
 
 template <class Row>
@@ -114,19 +114,27 @@ std::int64_t native_without_owner(const GrowthResult& result) {
     return std::max<std::int64_t>(0, grown - std::max<std::int64_t>(0, owned));
 }
 
-/// The block size or class that grew most; where several classes do, these, largest first.
-std::vector<GrownNative> native_causes(const GrowthResult& result) {
-    std::vector<GrownNative> classes;
-    std::int64_t together = 0;
+/// The rows of classes, or those of sizes, that grew by a fair part of the first of them, largest first.
+std::vector<GrownNative> of_like_native_growth(const GrowthResult& result, bool classes,
+                                               std::int64_t parts_of_first) {
+    std::vector<GrownNative> alike;
     for (const GrownNative& row : result.natives)
-        if (!row.now.of_class.empty() && row.growth() > 0 && classes.size() < most_native_causes &&
-            (classes.empty() || row.growth() * parts_of_first_class > classes.front().growth())) {
-            classes.push_back(row);
-            together += row.growth();
-        }
+        if (row.now.of_class.empty() != classes && row.growth() > 0 && alike.size() < most_native_causes &&
+            (alike.empty() || row.growth() * parts_of_first > alike.front().growth()))
+            alike.push_back(row);
+    return alike;
+}
+
+/// The block size or class that grew most; where several do, these, largest first.
+std::vector<GrownNative> native_causes(const GrowthResult& result) {
+    std::vector<GrownNative> classes = of_like_native_growth(result, true, parts_of_first_class);
+    std::int64_t together = 0;
+    for (const GrownNative& row : classes) together += row.growth();
     // A class says more than a size; several say more than one of them.
-    if (classes.size() > 1 && together > result.natives.front().growth()) return classes;
-    return {result.natives.front()};
+    const GrownNative& first = result.natives.front();
+    if (!first.now.of_class.empty()) return classes;
+    if (classes.size() > 1 && together > first.growth()) return classes;
+    return of_like_native_growth(result, false, parts_of_first_size);
 }
 
 void choose_cause(GrowthResult& result) {

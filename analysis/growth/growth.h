@@ -15,7 +15,7 @@
 //
 // Several names may be one place: attributes that grew alike on all objects of a class (nine arrays on each node),
 // and names that the program makes up for each thing it keeps. What they hold together is credited to their place.
-// (What objects of one class hold in several places is not divided among these yet: it counts in one of them.)
+// What objects of one class hold in several places is divided among these (placed_rows.h).
 //
 // What is no growth: an object is said to be held by its cheapest path, and that may lead elsewhere in the other
 // core. Then one row grows by what another one loses. So of a row's growth no more counts than its type grew in

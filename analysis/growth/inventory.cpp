@@ -61,6 +61,9 @@ private:
         std::uint32_t row, above;
         bool operator==(const Pair&) const = default;
     };
+    struct Sum {
+        std::uint64_t count = 0, memory = 0;
+    };
     struct PairHash {
         std::size_t operator()(const Pair& p) const {
             return (std::uint64_t{p.row} << 32 | p.above) * 0x9e3779b97f4a7c15 >> 7;
@@ -81,14 +84,12 @@ private:
 
     /// Each object comes after the one before it on its path.
     void place(ObjectId object) {
-        const std::uint32_t row = numbered(columns_.type_of(object), labels_.label(object), object);
-        row_of_.set(object, row);
+        row_of_.set(object, numbered(columns_.type_of(object), labels_.label(object), object));
         const ObjectId previous = labels_.paths().previous(object);
         if (previous == no_object) return;
         const std::uint32_t above = labels_.passes_on(previous) ? above_[previous] : row_of_[previous];
         if (above == NarrowNumbers::none) return;
         above_.set(object, above);
-        ++pairs_[{row, above}];
     }
 
     /// What no root reaches is held by what dominates it, if anything does.
@@ -105,7 +106,7 @@ private:
         for (ObjectId object{0}; object < graph_.object_count(); ++object) {
             if (!in_garbage(object)) continue;
             const std::uint32_t above = owner_in_garbage(retained, object);
-            if (above != NarrowNumbers::none) ++pairs_[{row_of_[object], above}];
+            if (above != NarrowNumbers::none) above_.set(object, above);
         }
     }
 
@@ -151,6 +152,11 @@ private:
             HeldRow& row = rows_[row_of_[object]];
             const ObjectSizes sizes = (*columns_.sizes)[object];
             row.now += {1, sizes.size, sizes.memory, sizes.array_data, 0};
+            if (const std::uint32_t above = above_[object]; above != NarrowNumbers::none) {
+                Sum& sum = pairs_[{row_of_[object], above}];
+                ++sum.count;
+                sum.memory += sizes.memory;
+            }
             if (!compares) continue;
             const TypeId type = columns_.type_of(object);
             compare(history, object_mark(work_.heap(), object, type == no_type ? 0 : marks[type]),
@@ -254,9 +260,14 @@ private:
     }
 
     void add_pairs(const std::vector<std::uint32_t>& becomes, std::vector<HeldRow>& merged) const {
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;
-        for (const auto& [pair, count] : pairs_) counts[{becomes[pair.row], becomes[pair.above]}] += count;
-        for (const auto& [pair, count] : counts) merged[pair.first].above.push_back({pair.second, count});
+        std::map<std::pair<std::uint32_t, std::uint32_t>, Sum> sums;
+        for (const auto& [pair, more] : pairs_) {
+            Sum& sum = sums[{becomes[pair.row], becomes[pair.above]}];
+            sum.count += more.count;
+            sum.memory += more.memory;
+        }
+        for (const auto& [pair, sum] : sums)
+            merged[pair.first].above.push_back({pair.second, sum.count, sum.memory});
         for (HeldRow& row : merged) {
             std::stable_sort(
                 row.above.begin(), row.above.end(),
@@ -272,7 +283,7 @@ private:
     HolderLabeler labels_;
     NarrowNumbers row_of_, above_;  // by object
     std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
-    std::unordered_map<Pair, std::uint64_t, PairHash> pairs_;
+    std::unordered_map<Pair, Sum, PairHash> pairs_;
     std::unordered_map<std::uint32_t, ObjectId> owner_of_container_;
     std::vector<HeldRow> rows_;
     std::vector<std::uint32_t> labels_of_;  // by row

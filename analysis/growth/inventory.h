@@ -75,8 +75,8 @@ struct HeldRow {
     Amounts now;
 
     struct Above {
-        std::uint32_t row = none;  // of the owners of so many of them
-        std::uint64_t count = 0;
+        std::uint32_t row = none;            // of the owners of so many of them
+        std::uint64_t count = 0, bytes = 0;  // bytes: their memory
     };
     std::vector<Above> above;  // most first
 
@@ -161,6 +161,7 @@ private:
             p.list(row.above, [](auto& above, Part& q) {
                 q.number(above.row);
                 q.number(above.count);
+                q.number(above.bytes);
             });
         });
         for (const HeldRow& row : self.held) {

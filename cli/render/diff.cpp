@@ -15,6 +15,8 @@ constexpr std::size_t summary_rows = 8;
 constexpr std::size_t most_named_parts = 4;
 constexpr std::size_t most_steps_shown = 4, most_names_shown = 3;
 constexpr std::int64_t parts_worth_naming = 20;  // of a place's growth
+constexpr std::size_t most_further_places = 2;
+constexpr std::int64_t parts_of_first_place = 4;  // a further one is told with the first
 
 Text signed_bytes(std::int64_t bytes) {
     if (bytes == 0) return "0";
@@ -111,6 +113,25 @@ Text native_words(const GrownNative& row) {
                                     : Text(TypeName{row.now.of_class});
 }
 
+/// "; so did app.POOL_B by 4.1 MiB (39 % of what grew), 400 more Entry": those that grew by a fair part of the first.
+Text further_places(const GrowthResult& result) {
+    std::vector<Text> further;
+    const GrownPlace& first = result.places.front();
+    for (std::size_t i = 1; i < result.places.size() && further.size() < most_further_places; ++i) {
+        const GrownPlace& place = result.places[i];
+        if (place.usual != first.usual || place.steady != first.steady ||
+            place.believed * parts_of_first_place < first.believed)
+            break;
+        Text text = says("{} by {}, {}", place_words(place), ByteCount{positive(place.growth)},
+                         share_of_growth(result, place.growth));
+        if (place.units > 0 && !place.parts.empty())
+            text += says(": {} more {}", Count{place.units}, TypeName{place.parts.front().type});
+        further.push_back(std::move(text));
+    }
+    if (further.empty()) return {};
+    return says(" So did {}.", joined(std::move(further), "; and "));
+}
+
 std::int64_t growth_in_use(const GrowthResult& result) {
     return AmountsByCore::difference(result.cores.front().in_use, result.cores.back().in_use);
 }
@@ -129,7 +150,8 @@ Text growth_headline(const GrowthResult& result) {
             return says("{} grew{} by {}, {}: {}.", std::move(what),
                         result.cores.size() > 2 && place.steady ? " from each core to the next," : "",
                         ByteCount{positive(place.growth)}, share_of_growth(result, place.growth),
-                        units_words(place));
+                        units_words(place)) +
+                   further_places(result);
         }
         case GrowthResult::Cause::native: {
             std::vector<Text> blocks;
@@ -137,7 +159,7 @@ Text growth_headline(const GrowthResult& result) {
             std::uint64_t count = 0, leaked = 0;
             for (const GrownNative& row : result.native_causes) {
                 blocks.push_back(
-                    result.native_causes.size() == 1
+                    result.native_causes.size() == 1 || row.now.of_class.empty()
                         ? says("{} more blocks {}", Count{positive(row.count_growth())}, native_words(row))
                         : says("{} more {}", Count{positive(row.count_growth())}, native_words(row)));
                 growth += row.growth();

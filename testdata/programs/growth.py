@@ -53,7 +53,17 @@ class Stack(threading.local):
         self.sessions = []
 
 
+class Entry(object):
+    """What each pool has some of."""
+
+    def __init__(self, size):
+        self.names = ["a name of its own, %d" % i + "-" * (size + i) for i in range(10)]
+        self.node = Node()
+        self.node.text = os.urandom(3000)
+
+
 REGISTRY = []
+POOL_A, POOL_B = [], []
 CACHE = {}
 SERVER = Server()
 STACK = Stack()
@@ -147,6 +157,27 @@ def arrays(count):
         TREES.append(tree)
 
 
+def pools(count):
+    """One class in two places, with longer names in the second."""
+    POOL_A.extend(Entry(20) for _ in range(count * 6))
+    POOL_B.extend(Entry(200) for _ in range(count * 4))
+
+
+def moved(count):
+    """One pool shrinks while the other grows by more."""
+    if len(POOL_A) >= count * 3:
+        del POOL_A[:count * 3]
+    else:
+        POOL_A.extend(Entry(20) for _ in range(count * 10))
+    POOL_B.extend(Entry(20) for _ in range(count * 5))
+
+
+def two_attributes(count):
+    """As many in the one as in the other."""
+    for name in ("sent", "received"):
+        SERVER.__dict__.setdefault(name, []).extend(Entry(20) for _ in range(count))
+
+
 def made_up(count):
     """A name of its own for each thing that is kept."""
     for _ in range(count):
@@ -229,6 +260,9 @@ CASES = {
     "references": (references, None, None, Session, {Graph: 1, Tensor: 250}),
     "native": (native, None, None, None, {}),
     "arrays": (arrays, "__main__", "TREES", Node, {"numpy.ndarray": 5}),
+    "pools": (pools, "__main__", "POOL_A", Entry, {Node: 1, "str": 10}),
+    "moved": (moved, "__main__", "POOL_B", Entry, {Node: 1, "str": 10}),
+    "two_attributes": (two_attributes, "__main__.Server", None, Entry, {Node: 1, "str": 10}),
     "made_up": (made_up, "__main__.Server", "*", Session, {Graph: 1, Tensor: 250}),
     "library_sessions": (library_sessions, None, None, "sessions_library.Session",
                          {"sessions_library.Graph": 1, "sessions_library.Operation": 50, "sessions_library.Tensor": 50}),
@@ -237,6 +271,11 @@ CASES = {
     "views": (views, "main()", "selected", "numpy.ndarray", {}),
     "nothing": (nothing, None, None, None, {}),
 }
+
+# Units for each of those that a case is given, and other places that grew: holder, attribute, units for each, what each of them has
+UNITS_FOR_EACH = {"linked": 50, "strings": 500, "buffer": 0, "pools": 6, "moved": 5}
+ALSO = {"pools": [("__main__", "POOL_B", 4, {"__main__.Node": 1, "str": 10})],
+        "two_attributes": [("__main__.Server", name, 1, {"__main__.Node": 1, "str": 10}) for name in ("sent", "received")]}
 
 
 def core_of_now(folder):
@@ -275,7 +314,7 @@ def everything():
             counts[type(one)] = counts.get(type(one), 0) + 1
             found.extend(gc.get_referents(one))
         todo = [one for one in found if id(one) not in seen]
-    return {size_of(kind): number for kind, number in counts.items() if kind in (Session, Graph, Tensor, Node, Link)}
+    return {size_of(kind): number for kind, number in counts.items() if kind in (Session, Graph, Tensor, Node, Link, Entry)}
 
 
 def name_of(kind):
@@ -298,13 +337,14 @@ def main():
     work(UNITS)
     SELECTED[0] = None
     after = in_copy(everything)
-    units = {"linked": UNITS * 50, "strings": UNITS * 500, "buffer": 0}.get(case, UNITS)
+    units = UNITS * UNITS_FOR_EACH.get(case, 1)
     held = in_copy(arrays_on_nodes) if case == "activations" else {}
     held = {name: [now - was for now, was in zip(numbers, held_before.get(name, (0, 0)))] for name, numbers in held.items()}
     if held:
         units = sum(count for count, _ in held.values())
     truth = {"holder": holder, "attribute": attribute, "unit": name_of(unit),
              "units": units, "each": {name_of(kind): number for kind, number in each.items()},
+             "also": [(place, name, UNITS * number, has) for place, name, number, has in ALSO.get(case, ())],
              "blocks": UNITS * 50 if case == "native" else 0, "held": held,
              "classes": {name: each * UNITS for name, each in SHAPES.items() if each} if case == "classes" else {},
              "counts": {name: after[name] - before.get(name, 0) for name in after if after[name] != before.get(name, 0)}}

@@ -28,6 +28,8 @@ HeldRow row(std::string type, std::string holder, std::string attribute, std::st
     made.example = Address(0x1000);
     made.now = {count, memory, memory, 0, 0};
     made.above = std::move(above);
+    for (HeldRow::Above& one : made.above)
+        if (one.bytes == 0) one.bytes = memory * one.count / count;
     return made;
 }
 
@@ -145,6 +147,7 @@ TEST_CASE("growth: tracemalloc's own tables are no growth of C code", "[growth]"
 TEST_CASE("growth: a number that is no multiple is not told of each", "[growth]") {
     Inventory after = registry(18, 2'500'000);
     after.held[3].now.count += 1;
+    after.held[3].above.front().count += 1;
     after.types.clear();
     sum_types(after);
     const GrowthResult result = growth({registry(10, 2'000'000), after});
@@ -180,6 +183,95 @@ TEST_CASE("growth: a chain of equals is the growth of what holds the first one",
     CHECK(result.places.front().units == 1000);
     CHECK(result.places.front().parts.front().type == "app.Link");
     CHECK(result.places.front().parts[1].each == 1);
+}
+
+namespace {
+
+/// Two pools of one class; each entry has names, of 10 bytes in the one pool and of 1,000 in the other, and a node
+/// with a text.
+Inventory pools(std::uint64_t a, std::uint64_t b, std::uint64_t names_of_b = 10) {
+    Inventory core;
+    core.in_use = 1'000'000;
+    const std::uint64_t all = a + b, names = 10 * a + names_of_b * b;
+    core.held = {row("app.Entry", "app", "POOL_A[*]", "POOL_A", a, 50 * a),
+                 row("app.Entry", "app", "POOL_B[*]", "POOL_B", b, 50 * b),
+                 row("str", "app.Entry", "names[*]", "names", names, 10 * 10 * a + 1000 * names_of_b * b,
+                     {{0, 10 * a, 10 * 10 * a}, {1, names_of_b * b, 1000 * names_of_b * b}}),
+                 row("app.Node", "app.Entry", "node", "node", all, 80 * all, {{0, a}, {1, b}}),
+                 row("bytes", "app.Node", "text", "text", all, 300 * all, {{3, all}})};
+    sum_types(core);
+    return core;
+}
+
+const GrownPlace& place_named(const GrowthResult& result, const char* name) {
+    const auto at = std::find_if(result.places.begin(), result.places.end(),
+                                 [&](const GrownPlace& place) { return place.place == name; });
+    REQUIRE(at != result.places.end());
+    return *at;
+}
+
+std::int64_t grown_of(const GrownPlace& place, const char* type) {
+    for (const GrownPlace::Part& part : place.parts)
+        if (part.type == type) return part.count;
+    return 0;
+}
+
+}  // namespace
+
+TEST_CASE("growth: what one class holds in two places is divided among them", "[growth]") {
+    const GrowthResult both = growth({pools(100, 200), pools(700, 600)});
+    REQUIRE(both.places.size() == 2);
+    const GrownPlace &a = place_named(both, "POOL_A"), &b = place_named(both, "POOL_B");
+    CHECK(a.units == 600);
+    CHECK(a.growth == 600 * (50 + 10 * 10 + 80 + 300));
+    CHECK(grown_of(a, "bytes") == 600);
+    CHECK(b.units == 400);
+    CHECK(b.growth == 400 * (50 + 10 * 1000 + 80 + 300));
+    CHECK(b.bytes == std::vector<std::uint64_t>{200 * 10'430, 600 * 10'430});
+    for (const GrownPlace* place : {&a, &b}) {
+        REQUIRE(place->parts.size() == 4);
+        for (const GrownPlace::Part& part : place->parts) CHECK(part.each == (part.type == "str" ? 10 : 1));
+    }
+}
+
+TEST_CASE("growth: a place that shrinks hides none that grows, and none grows that did not", "[growth]") {
+    const GrowthResult moved = growth({pools(500, 100), pools(200, 600)});
+    REQUIRE(moved.places.size() == 1);
+    CHECK(moved.places[0].place == "POOL_B");
+    CHECK(moved.places[0].units == 500);
+    CHECK(grown_of(moved.places[0], "str") == 5000);
+    CHECK(grown_of(moved.places[0], "bytes") == 500);
+    // Of three cores: the one grew in each step, the other once.
+    const GrowthResult steps = growth({pools(100, 100), pools(300, 500), pools(700, 500)});
+    CHECK(place_named(steps, "POOL_A").steady);
+    CHECK_FALSE(place_named(steps, "POOL_B").steady);
+    CHECK(place_named(steps, "POOL_B").bytes.back() == 500 * 10'430);
+}
+
+TEST_CASE("growth: what was added to owners that were there stays with these", "[growth]") {
+    const GrowthResult result = growth({pools(100, 100, 10), pools(100, 100, 90)});
+    REQUIRE(result.places.size() == 1);
+    CHECK(result.places[0].holder == "app.Entry");
+    CHECK(result.places[0].place == "names");
+    CHECK(result.places[0].units == 8000);
+}
+
+TEST_CASE("growth: trees of equals are divided among what holds their roots", "[growth]") {
+    const auto trees = [](std::uint64_t a, std::uint64_t b) {  // roots with 7 nodes below each
+        Inventory core;
+        const std::uint64_t all = a + b;
+        core.held = {row("app.Node", "app", "A[*]", "A", a, 100 * a),
+                     row("app.Node", "app", "B[*]", "B", b, 100 * b),
+                     row("app.Node", "app.Node", "left", "left", 4 * all, 400 * all,
+                         {{0, a}, {1, b}, {2, 2 * all}, {3, all}}),
+                     row("app.Node", "app.Node", "right", "right", 3 * all, 300 * all, {{2, 3 * all}})};
+        sum_types(core);
+        return core;
+    };
+    const GrowthResult result = growth({trees(1000, 1000), trees(4000, 2000)});
+    CHECK(place_named(result, "A").growth == 3000 * 800);
+    CHECK(place_named(result, "B").growth == 1000 * 800);
+    CHECK(grown_of(place_named(result, "A"), "app.Node") == 3000);
 }
 
 TEST_CASE("growth: rows that lead in a circle have an end", "[growth]") {
@@ -265,7 +357,9 @@ TEST_CASE("growth: names that a program makes up are one place; so are several o
     CHECK(many.places[0].units == 100);
     CHECK(many.places[0].growth == 100 * 10'050);
     CHECK(many.places[0].bytes == std::vector<std::uint64_t>{0, 100 * 10'050});
-    CHECK(growth({named(0, 1), named(2, 1)}).places.size() == 2);
+    const GrowthResult two = growth({named(0, 1), named(2, 1)});
+    REQUIRE(two.places.size() == 1);  // as much under the one as under the other
+    CHECK(two.places[0].names == std::vector<std::string>{"k0", "k1"});
     const GrowthResult on_each = growth({named(9, 10), named(9, 1000)});  // on each instance
     REQUIRE(on_each.places.size() == 1);
     CHECK(on_each.places[0].names.size() == 9);

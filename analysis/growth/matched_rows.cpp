@@ -1,0 +1,114 @@
+#include "analysis/growth/matched_rows.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t fewest_made_up = 4;        // names
+constexpr std::uint64_t most_under_made_up = 4;  // objects
+
+constexpr std::string_view dict_of_instance = "__dict__";
+
+bool has_names(HeldRow::Kind kind) { return kind == HeldRow::Kind::object || kind == HeldRow::Kind::root; }
+
+}  // namespace
+
+MatchedRows::MatchedRows(const std::vector<Inventory>& cores, const std::vector<GrownName>& types) {
+    find_made_up_names(cores);
+    match(cores);
+    believe(types);
+}
+
+const std::vector<std::string>* MatchedRows::made_up(HeldRow::Kind kind, const std::string& holder) const {
+    const auto at = made_up_.find({kind, holder});
+    return at == made_up_.end() ? nullptr : &at->second;
+}
+
+/// A program may make up a name for each thing that it keeps: setattr(cache, key, value), globals()[key]. Those of
+/// one holder that are new in the last core, with a few objects each, become one name.
+void MatchedRows::find_made_up_names(const std::vector<Inventory>& cores) {
+    struct Objects {
+        std::uint64_t first = 0, last = 0;
+    };
+    std::map<std::tuple<HeldRow::Kind, std::string, std::string>, Objects> names;  // kind, holder, name
+    for (const Inventory& core : cores)
+        for (const HeldRow& row : core.held) {
+            if (row.place.empty() || row.place == dict_of_instance || !has_names(row.kind) || row.steps != 1)
+                continue;
+            Objects& objects = names[{row.kind, row.holder, row.place}];
+            if (&core == &cores.front()) objects.first += row.now.count;
+            if (&core == &cores.back()) objects.last += row.now.count;
+        }
+    for (auto begin = names.begin(); begin != names.end();) {
+        const auto& [kind, holder, first] = begin->first;
+        std::vector<std::string> made_up;
+        auto end = begin;
+        for (; end != names.end() && std::get<0>(end->first) == kind && std::get<1>(end->first) == holder;
+             ++end)
+            if (end->second.first == 0 && end->second.last <= most_under_made_up)
+                made_up.push_back(std::get<2>(end->first));
+        if (made_up.size() >= fewest_made_up) made_up_.emplace(std::pair(kind, holder), std::move(made_up));
+        begin = end;
+    }
+}
+
+HeldRow MatchedRows::with_folded_name(HeldRow row) const {
+    const std::vector<std::string>* names = made_up(row.kind, row.holder);
+    if (!names || !std::binary_search(names->begin(), names->end(), row.place) ||
+        !row.attribute.starts_with(row.place))
+        return row;
+    row.attribute.replace(0, row.place.size(), any_name);
+    row.place = any_name;
+    return row;
+}
+
+void MatchedRows::match(const std::vector<Inventory>& cores) {
+    std::map<std::tuple<std::string, std::string, std::string, HeldRow::Kind>, std::uint32_t> by_words;
+    for (std::size_t core = 0; core < cores.size(); ++core) {
+        std::vector<std::uint32_t> becomes;
+        for (const HeldRow& as_read : cores[core].held) {
+            HeldRow row = with_folded_name(as_read);
+            const auto [at, added] =
+                by_words.try_emplace(std::tuple(row.type, row.holder, row.attribute, row.kind),
+                                     static_cast<std::uint32_t>(rows.size()));
+            if (added) rows.emplace_back().grown.amounts.at.resize(cores.size());
+            GrownRow& into = rows[at->second].grown;
+            if (into.amounts.at[core].count > 0) {  // of another name that was made up
+                row.appeared += into.row.appeared;
+                row.appeared_bytes += into.row.appeared_bytes;
+                row.stayed += into.row.stayed;
+                row.stayed_bytes += into.row.stayed_bytes;
+            }
+            into.amounts.at[core] += row.now;
+            into.row = std::move(row);  // that of the newest core
+            into.row.above.clear();
+            becomes.push_back(at->second);
+        }
+        for (std::size_t i = 0; i < becomes.size(); ++i)
+            for (const HeldRow::Above& above : cores[core].held[i].above) {
+                if (above.row >= becomes.size()) continue;
+                MatchedRow::Above& sums = rows[becomes[i]].above[becomes[above.row]];
+                sums.count.resize(cores.size());
+                sums.bytes.resize(cores.size());
+                sums.count[core] += above.count;
+                sums.bytes[core] += above.bytes;
+            }
+    }
+}
+
+void MatchedRows::believe(const std::vector<GrownName>& types) {
+    std::unordered_map<std::string_view, std::int64_t> net;
+    for (const GrownName& type : types) net[type.name] = type.amounts.bytes_growth();
+    for (MatchedRow& row : rows) {
+        const auto at = net.find(row.grown.row.type);
+        if (at == net.end()) continue;
+        row.type_growth = std::max<std::int64_t>(0, at->second);
+        row.grown.believed = std::clamp<std::int64_t>(row.bytes(), 0, row.type_growth);
+    }
+}
+
+}  // namespace heapsift
