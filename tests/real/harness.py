@@ -19,6 +19,7 @@ def parser(description, kinds=("kernel", "gcore")):
     common.add_argument("--heapsift", required=True, metavar="PATH")
     common.add_argument("--tree", action="append", default=[], metavar="SUITE=FOLDER")
     common.add_argument("--interpreter", dest="interpreters", action="append", default=[], metavar="PATH")
+    common.add_argument("--interpreters", action="extend", nargs="*", metavar="PATH")
     common.add_argument("--versions", metavar="FOLDER")
     common.add_argument("--required", nargs="*", default=[], metavar="3.N")
     common.add_argument("--kinds", nargs="*", default=list(kinds))

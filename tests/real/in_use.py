@@ -25,6 +25,7 @@ def main():
     parser.add_argument("--heapsift", required=True, metavar="PATH")
     parser.add_argument("--tree", action="append", default=[], metavar="SUITE=FOLDER")
     parser.add_argument("--interpreter", dest="interpreters", action="append", default=[], metavar="PATH")
+    parser.add_argument("--interpreters", action="extend", nargs="*", metavar="PATH")
     parser.add_argument("--versions", metavar="FOLDER")
     parser.add_argument("--required", nargs="*", default=[], metavar="3.N")
     parser.add_argument("--threads", nargs="*", default=["1", "4", "64"], metavar="N")
