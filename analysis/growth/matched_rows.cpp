@@ -8,7 +8,9 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t fewest_made_up = 4;        // names
+constexpr std::size_t fewest_made_up =
+    4;  // names: attributes; and of a module or a call, which has its own anyway:
+constexpr std::size_t fewest_made_up_of_root = 12;
 constexpr std::uint64_t most_under_made_up = 4;  // objects
 
 constexpr std::string_view dict_of_instance = "__dict__";
@@ -51,7 +53,8 @@ void MatchedRows::find_made_up_names(const std::vector<Inventory>& cores) {
              ++end)
             if (end->second.first == 0 && end->second.last <= most_under_made_up)
                 made_up.push_back(std::get<2>(end->first));
-        if (made_up.size() >= fewest_made_up) made_up_.emplace(std::pair(kind, holder), std::move(made_up));
+        if (made_up.size() >= (kind == HeldRow::Kind::root ? fewest_made_up_of_root : fewest_made_up))
+            made_up_.emplace(std::pair(kind, holder), std::move(made_up));
         begin = end;
     }
 }

@@ -314,7 +314,7 @@ void say_places(const Kept& result, const DiffShown& shown, Document& document) 
     table.columns[3].narrow_page = 100;
     table.columns[4].optional = true;  // of three cores or more
     table.columns[5].optional = true;  // with --objects
-    table.columns[7].narrow_page = 100;
+    table.columns[7].narrow_page = 72;
     const std::size_t most = shown.table == DiffTable::summary ? summary_rows : shown.rows;
     table.rows =
         first_rows(result, &GrowthResult::places, most, [](const GrowthResult& all, const GrownPlace& place) {
