@@ -74,12 +74,23 @@ private:
         const std::uint64_t in_use = overview_.in_use_bytes;
         if (suspect.kind == Suspect::Kind::free_memory)
             return suspect.bytes >= std::max(in_use / 4, 32 * mib);
+        if (suspect.kind == Suspect::Kind::garbage && waits_for_the_collector())
+            return suspect.bytes >= std::max(in_use / 10, 4 * mib);
         if (suspect.kind != Suspect::Kind::holder || (!suspect.cause.general && !suspect.cause.usual))
             return suspect.bytes >= std::max(in_use / 50, mib);
         const std::uint64_t least = suspect.cause.usual || is_in_hand(suspect) ? in_use / 2
                                     : is_of_program(*suspect.holder)           ? in_use / 20
                                                                                : in_use / 5;
         return suspect.bytes >= std::max(least, 4 * mib);
+    }
+
+    /// Garbage that the collector is about to find: any program has some, most just before it runs.
+    bool waits_for_the_collector() const {
+        using Kind = CycleReason::Kind;
+        const std::optional<CycleReason>& reason = overview_.garbage_reason;
+        return reason && (reason->kind == Kind::young || reason->kind == Kind::middle ||
+                          reason->kind == Kind::old || reason->kind == Kind::hanging ||
+                          reason->kind == Kind::collecting);
     }
 
     /// What a program is at work on, as any healthy one may be: what calls alone hold together (an argument is in the
@@ -95,7 +106,8 @@ private:
                holder.content_count < many;
     }
 
-    /// What hangs below several groups is the program's if one of those that hold it together is.
+    /// What hangs below several groups is the program's if all of those that hold it together are: what the library
+    /// holds as well, a program cannot let go.
     bool is_of_program(const TopHolder& holder) const {
         const auto is_its_own = [](GroupKind group) {
             return group == GroupKind::module || group == GroupKind::thread || group == GroupKind::held ||
@@ -104,7 +116,7 @@ private:
         if (holder.below != no_group) return is_its_own(holder.group_kind);
         if (!holder.joint) return true;
         const HeapGraph& graph = retained_.graph();
-        return std::any_of(holder.joint->by.begin(), holder.joint->by.end(), [&](NodeId node) {
+        return std::all_of(holder.joint->by.begin(), holder.joint->by.end(), [&](NodeId node) {
             const GroupId group =
                 graph.kind(node) == NodeKind::group ? graph.group_of(node) : retained_.group(node);
             return group == no_group || is_its_own(graph.groups()[group].kind);

@@ -78,10 +78,19 @@ Text native_sentence(const TopHolder& holder) {
 Text holder_sentence(const OverviewResult& result) {
     const TopHolder& holder = result.holders.front();
     const Text content = content_words(holder);  // none of a group
-    if (holder.group_kind == GroupKind::unreachable)
-        return says(
-            "{} is garbage that nothing reaches: {}.", part_of_it(result, holder.in_use(), " of it"),
-            result.garbage_type == no_type ? content : garbage_words(result) + ", and what they keep");
+    if (holder.group_kind == GroupKind::unreachable) {
+        Text what;
+        if (result.garbage_type != no_type)
+            what = says(": {}, and what they keep", garbage_words(result));
+        else if (!content.empty())
+            what = says(": {}", content);
+        else if (!result.garbage_remark.empty())
+            what = says(" ({})", result.garbage_remark);
+        // The holder is what its largest part is; all of it is freed at once.
+        return says("{} is garbage that nothing reaches{}.",
+                    part_of_it(result, std::max(holder.in_use(), result.garbage_memory), " of it"),
+                    std::move(what));
+    }
     if (holder.says_held)
         return says("{} is {}{}{}.", part_of_it(result, holder.in_use(), " of it"), holder_words(holder),
                     content.empty() ? "" : ": ", content) +

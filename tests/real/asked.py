@@ -15,6 +15,7 @@ class AskedCore:
     def __init__(self, heapsift, core, folder, sysroot=""):
         self.heapsift, self.core, self.folder, self.sysroot = heapsift, core, folder, sysroot
         self._answers = {}  # a question is put once
+        self._warnings = {}
 
     def data(self, command, *arguments):
         """The `data` of the answer. Raises BadAnswer if the exit code is not 0, or the output is not JSON, or another command's."""
@@ -22,6 +23,11 @@ class AskedCore:
         if question not in self._answers:
             self._answers[question] = self._ask(command, *arguments)
         return self._answers[question]
+
+    def warnings(self, command, *arguments):
+        """What the same answer warned of: documents with code and message."""
+        self.data(command, *arguments)
+        return self._warnings[(command, *arguments)]
 
     def _ask(self, command, *arguments):
         done = self._run(command, *arguments, "--json")
@@ -36,6 +42,7 @@ class AskedCore:
             raise BadAnswer("%s: its schema is %s" % (asked, document.get("schema")))
         if not isinstance(document.get("data"), dict):
             raise BadAnswer("%s: no data" % asked)
+        self._warnings[(command, *arguments)] = document["warnings"]
         return document["data"]
 
     def text(self, command, *arguments):
