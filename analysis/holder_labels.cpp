@@ -67,6 +67,7 @@ bool names_thread(RootKind kind) {
 HolderLabeler::HolderLabeler(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
     : graph_(graph),
       heap_(graph.heap()),
+      calls_last_(wishes.calls_last),
       paths_(root_paths(graph, with_names(std::move(wishes)), {}, {}, progress)),
       examples_(heap_, paths_.step_names) {
     for (const TypeInfo& type : columns().types) {
@@ -89,7 +90,7 @@ void HolderLabeler::label_all() {
         const ObjectId object = graph_.object_of(node);
         const ObjectId previous = paths_.previous(object);
         label_.set(object, previous == no_object
-                               ? label_by(cheapest_root(graph_, object))
+                               ? label_by(cheapest_root(graph_, object, calls_last_))
                                : label_of(previous, label_[previous], object, paths_.step(object)));
     }
 }

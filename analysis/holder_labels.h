@@ -119,6 +119,7 @@ private:
     const HeapSnapshot& columns() const { return heap_.snapshot(); }
 
     const HeapReader& heap_;
+    const bool calls_last_;
     RootPaths paths_;
     mutable StepExamples examples_;
     std::vector<bool> plain_, module_, cache_, method_,

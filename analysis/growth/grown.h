@@ -4,6 +4,7 @@
 
 #include "analysis/growth/inventory.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -101,6 +102,16 @@ struct GrowthResult {
     bool cut = false;           // bytes of a core are missing: then no process is told to be the same
 
     bool traced = true;  // tracemalloc was on in all cores
+
+    /// Bytes that one place gained and another of the same type lost: whether objects moved, or others came in place of
+    /// them, is not known. 0 where it is (take_inventory with EarlierObjects).
+    std::int64_t moved = 0;
+    /// Whether that is so much that another place may be the cause.
+    bool may_have_moved() const { return moved >= least_growth(); }
+    /// Bytes: what a process that does the same as before gains and loses.
+    std::int64_t least_growth() const {
+        return std::max<std::int64_t>(64 << 10, static_cast<std::int64_t>(cores.back().in_use / 200));
+    }
 
     Cause cause = Cause::nothing;
     std::vector<GrownNative>

@@ -9,14 +9,11 @@
 namespace heapsift {
 namespace {
 
-// What a process that does the same as before gains and loses between two cores: some caches, some arguments.
-constexpr std::int64_t least_growth = 64 << 10;
 constexpr std::int64_t times_more_free = 8;
 constexpr std::int64_t least_free = 1 << 20;
 constexpr std::int64_t bytes_of_a_trace = 128;
 constexpr std::size_t most_native_causes = 3;
 constexpr std::int64_t parts_of_first_class = 8, parts_of_first_size = 4;
-constexpr std::uint64_t parts_of_in_use = 200;  // and so much of what is in use
 
 template <class Row>
 void by_growth(std::vector<Row>& rows, const auto& growth_of) {
@@ -138,8 +135,7 @@ std::vector<GrownNative> native_causes(const GrowthResult& result) {
 }
 
 void choose_cause(GrowthResult& result) {
-    const std::int64_t least =
-        std::max(least_growth, static_cast<std::int64_t>(result.cores.back().in_use / parts_of_in_use));
+    const std::int64_t least = result.least_growth();
     const std::int64_t place = result.places.empty() ? 0 : result.places.front().believed;
     // Where bytes are missing, what owns a block may be among them.
     std::int64_t native = 0;
@@ -186,6 +182,7 @@ GrowthResult growth(const std::vector<Inventory>& cores) {
     result.memories = memory_growth(cores);
     for (const GrownMemory& row : result.memories) result.whole += std::max<std::int64_t>(0, row.growth());
     PlacesFound found = grown_places(cores, result.types);
+    result.moved = found.moved;
     result.held = std::move(found.held);
     result.places = std::move(found.places);
     // What takes the place of what was freed is more than what is in use grew by.

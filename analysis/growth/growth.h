@@ -19,7 +19,9 @@
 //
 // What is no growth: an object is said to be held by its cheapest path, and that may lead elsewhere in the other
 // core. Then one row grows by what another one loses. So of a row's growth no more counts than its type grew in
-// all. Of three cores, a place that did not grow from each to the next comes behind those that did.
+// all; or, of one process, than objects are new, if that makes a difference (GrowthResult::moved): a queue that was
+// emptied into an archive is told from one that grew while the archive was freed. Of three cores, a place that did not
+// grow from each to the next comes behind those that did.
 //
 // Behind the places: blocks of C code by class or size, as far as no Python object owns them, and the rows of the
 // table that closes. Whichever explains most comes first.

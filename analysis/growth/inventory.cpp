@@ -22,6 +22,9 @@ namespace {
 constexpr std::size_t most_above = 1 << 17;
 constexpr std::size_t most_containers_in_containers = 16;
 constexpr std::size_t retained_types = 100;
+constexpr std::size_t most_rows_apart = 1
+                                        << 17;  // then rows are no longer told apart by what they are within
+constexpr std::uint8_t deepest = 16;            // rows within rows
 
 HeldRow::Kind kind_of(RootKind root) {
     switch (root) {
@@ -34,6 +37,13 @@ HeldRow::Kind kind_of(RootKind root) {
     }
 }
 
+/// A local refers to what the program keeps elsewhere as long as the call runs: by that name it would be new.
+PathWishes calls_last() {
+    PathWishes wishes;
+    wishes.calls_last = true;
+    return wishes;
+}
+
 /// Rows by number while objects are counted: first by type and label, which may say the same; then by words.
 class HeldRows {
 public:
@@ -42,7 +52,7 @@ public:
           graph_(work.graph()),
           columns_(graph_.columns()),
           before_(before),
-          labels_(graph_, {}, work.progress()),
+          labels_(graph_, calls_last(), work.progress()),
           row_of_(graph_.object_count()),
           above_(graph_.object_count()) {}
 
@@ -70,11 +80,25 @@ private:
         }
     };
 
-    std::uint32_t numbered(TypeId type, std::uint32_t label, ObjectId example) {
+    struct Key {
+        TypeId type;
+        std::uint32_t label, within;
+        bool operator==(const Key&) const = default;
+    };
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const {
+            const std::uint64_t mixed = (std::uint64_t{key.type} << 32 | key.label) * 0x9e3779b97f4a7c15 ^
+                                        key.within * 0xc2b2ae3d27d4eb4f;
+            return static_cast<std::size_t>(mixed ^ mixed >> 31);
+        }
+    };
+
+    std::uint32_t numbered(TypeId type, std::uint32_t label, std::uint32_t within, ObjectId example) {
         const auto [at, added] =
-            numbers_.try_emplace(std::uint64_t{type} << 32 | label, static_cast<std::uint32_t>(rows_.size()));
+            numbers_.try_emplace(Key{type, label, within}, static_cast<std::uint32_t>(rows_.size()));
         if (added) {
-            rows_.emplace_back();
+            rows_.emplace_back().within = within;
+            depths_.push_back(within == HeldRow::none ? 0 : static_cast<std::uint8_t>(depths_[within] + 1));
             labels_of_.push_back(label);
             types_of_.push_back(type);
             examples_.push_back(example);
@@ -84,12 +108,24 @@ private:
 
     /// Each object comes after the one before it on its path.
     void place(ObjectId object) {
-        row_of_.set(object, numbered(columns_.type_of(object), labels_.label(object), object));
         const ObjectId previous = labels_.paths().previous(object);
-        if (previous == no_object) return;
-        const std::uint32_t above = labels_.passes_on(previous) ? above_[previous] : row_of_[previous];
-        if (above == NarrowNumbers::none) return;
-        above_.set(object, above);
+        std::uint32_t above = NarrowNumbers::none;
+        if (previous != no_object) above = labels_.passes_on(previous) ? above_[previous] : row_of_[previous];
+        const TypeId type = columns_.type_of(object);
+        row_of_.set(object, numbered(type, labels_.label(object), within(type, above), object));
+        if (above != NarrowNumbers::none) above_.set(object, above);
+    }
+
+    /// Of an object of that type whose owners are in the row `above`.
+    std::uint32_t within(TypeId type, std::uint32_t above) const {
+        if (above == NarrowNumbers::none || types_of_[above] == no_type ||
+            !columns_.types[types_of_[above]].python_class || rows_.size() >= most_rows_apart)
+            return HeldRow::none;
+        std::uint32_t first = HeldRow::none;
+        for (std::uint32_t row = above; row != HeldRow::none; row = rows_[row].within)
+            if (types_of_[row] == type) first = row;
+        if (first != HeldRow::none) return first;
+        return depths_[above] < deepest ? above : rows_[above].within;
     }
 
     /// What no root reaches is held by what dominates it, if anything does.
@@ -97,7 +133,8 @@ private:
         bool any = false;
         for (ObjectId object{0}; object < graph_.object_count(); ++object) {
             if (row_of_[object] != NarrowNumbers::none) continue;
-            row_of_.set(object, numbered(columns_.type_of(object), HolderLabeler::none, object));
+            row_of_.set(object,
+                        numbered(columns_.type_of(object), HolderLabeler::none, HeldRow::none, object));
             any = true;
         }
         if (!any) return;
@@ -229,15 +266,18 @@ private:
 
     /// Equal words may have several numbers; and threads are not told apart.
     void name_rows() {
-        std::map<std::tuple<std::string, std::string, std::string, HeldRow::Kind>, std::uint32_t> by_words;
+        std::map<std::tuple<std::string, std::string, std::string, HeldRow::Kind, std::uint32_t>,
+                 std::uint32_t>
+            by_words;
         std::vector<std::uint32_t> becomes;
         std::vector<HeldRow> merged;
         std::vector<ObjectId> examples;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             name(i);
             HeldRow& row = rows_[i];
+            if (row.within != HeldRow::none) row.within = becomes[row.within];
             const auto [at, added] =
-                by_words.try_emplace(std::tuple(row.type, row.holder, row.attribute, row.kind),
+                by_words.try_emplace(std::tuple(row.type, row.holder, row.attribute, row.kind, row.within),
                                      static_cast<std::uint32_t>(merged.size()));
             becomes.push_back(at->second);
             if (added) {
@@ -282,11 +322,12 @@ private:
     const EarlierObjects* before_;
     HolderLabeler labels_;
     NarrowNumbers row_of_, above_;  // by object
-    std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+    std::unordered_map<Key, std::uint32_t, KeyHash> numbers_;
     std::unordered_map<Pair, Sum, PairHash> pairs_;
     std::unordered_map<std::uint32_t, ObjectId> owner_of_container_;
     std::vector<HeldRow> rows_;
     std::vector<std::uint32_t> labels_of_;  // by row
+    std::vector<std::uint8_t> depths_;      // by row
     std::vector<TypeId> types_of_;
     std::vector<ObjectId> examples_;
 };

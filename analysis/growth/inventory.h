@@ -12,6 +12,10 @@
 // registries with the same objects none retains them.) Each row also says in which rows the owners are: so a
 // growth of many rows can be put together again (growth.h).
 //
+// Rows are told apart by the rows that they are within: the names in one pool are not those in another, nor is the
+// cache of one server that of the next. Only below instances of the program's classes, and so often as a class is not
+// met again, so that there are some thousands of rows and no more.
+//
 // Whatever thread runs a function, its locals are one row; a thread's own data is not told apart by the thread's
 // name. An inventory refers to no heap: the next core can be opened when this one is closed.
 
@@ -79,6 +83,9 @@ struct HeldRow {
         std::uint64_t count = 0, bytes = 0;  // bytes: their memory
     };
     std::vector<Above> above;  // most first
+    /// Where their owners are instances of classes written in Python: the row of these, which is an earlier one. (Of
+    /// a list or tree of equals: of the first ones.) Rows of the same words differ by it. Else `none`.
+    std::uint32_t within = none;
 
     std::uint64_t appeared = 0;        // objects that were not there in the core before
     std::uint64_t appeared_bytes = 0;  // their memory
@@ -157,6 +164,7 @@ private:
             p.number(row.kind);
             p.number(row.steps);
             p.number(row.example);
+            p.number(row.within);
             amounts(row.now, p);
             p.list(row.above, [](auto& above, Part& q) {
                 q.number(above.row);
@@ -164,7 +172,9 @@ private:
                 q.number(above.bytes);
             });
         });
-        for (const HeldRow& row : self.held) {
+        for (std::size_t i = 0; i < self.held.size(); ++i) {
+            const HeldRow& row = self.held[i];
+            part.require(row.within == HeldRow::none || row.within < i, "a row is within a later one");
             part.require(row.kind <= HeldRow::Kind::unseen, "a row is of no kind");
             for (const HeldRow::Above& above : row.above)
                 part.require(above.row < self.held.size(), "a number is no row's");

@@ -22,7 +22,7 @@ bool has_names(HeldRow::Kind kind) { return kind == HeldRow::Kind::object || kin
 MatchedRows::MatchedRows(const std::vector<Inventory>& cores, const std::vector<GrownName>& types) {
     find_made_up_names(cores);
     match(cores);
-    believe(types);
+    believe(cores, types);
 }
 
 const std::vector<std::string>* MatchedRows::made_up(HeldRow::Kind kind, const std::string& holder) const {
@@ -70,13 +70,16 @@ HeldRow MatchedRows::with_folded_name(HeldRow row) const {
 }
 
 void MatchedRows::match(const std::vector<Inventory>& cores) {
-    std::map<std::tuple<std::string, std::string, std::string, HeldRow::Kind>, std::uint32_t> by_words;
+    std::map<std::tuple<std::string, std::string, std::string, HeldRow::Kind, std::uint32_t>, std::uint32_t>
+        by_words;
     for (std::size_t core = 0; core < cores.size(); ++core) {
         std::vector<std::uint32_t> becomes;
         for (const HeldRow& as_read : cores[core].held) {
             HeldRow row = with_folded_name(as_read);
+            if (row.within != HeldRow::none)
+                row.within = row.within < becomes.size() ? becomes[row.within] : HeldRow::none;
             const auto [at, added] =
-                by_words.try_emplace(std::tuple(row.type, row.holder, row.attribute, row.kind),
+                by_words.try_emplace(std::tuple(row.type, row.holder, row.attribute, row.kind, row.within),
                                      static_cast<std::uint32_t>(rows.size()));
             if (added) rows.emplace_back().grown.amounts.at.resize(cores.size());
             GrownRow& into = rows[at->second].grown;
@@ -103,15 +106,31 @@ void MatchedRows::match(const std::vector<Inventory>& cores) {
     }
 }
 
-void MatchedRows::believe(const std::vector<GrownName>& types) {
-    std::unordered_map<std::string_view, std::int64_t> net;
+/// Where no object is known from before, of a row's growth no more than its type's. Where they are, no more than what
+/// is new: as many objects as grew in number, and else all of it.
+void MatchedRows::believe(const std::vector<Inventory>& cores, const std::vector<GrownName>& types) {
+    const bool known = cores.size() <= 3 && std::all_of(cores.begin() + 1, cores.end(),
+                                                        [](const Inventory& core) { return core.compared; });
+    std::unordered_map<std::string_view, std::int64_t> net, gained;
     for (const GrownName& type : types) net[type.name] = type.amounts.bytes_growth();
     for (MatchedRow& row : rows) {
-        const auto at = net.find(row.grown.row.type);
-        if (at == net.end()) continue;
-        row.type_growth = std::max<std::int64_t>(0, at->second);
-        row.grown.believed = std::clamp<std::int64_t>(row.bytes(), 0, row.type_growth);
+        const HeldRow& words = row.grown.row;
+        const std::int64_t growth = std::max<std::int64_t>(0, row.bytes());
+        const auto fresh = static_cast<std::int64_t>(words.appeared + words.stayed);
+        if (known && row.count() > fresh)
+            row.most_believed = static_cast<std::int64_t>(
+                static_cast<double>(growth) * static_cast<double>(fresh) / static_cast<double>(row.count()));
+        else if (known)
+            row.most_believed = growth;
+        else if (const auto at = net.find(words.type); at != net.end())
+            row.most_believed = std::max<std::int64_t>(0, at->second);
+        row.grown.believed = std::min(growth, row.most_believed);
+        gained[words.type] += growth;
     }
+    if (known) return;
+    for (const auto& [type, bytes] : gained)
+        if (const auto at = net.find(type); at != net.end())
+            moved += bytes - std::max<std::int64_t>(0, std::min(bytes, at->second));
 }
 
 }  // namespace heapsift

@@ -21,7 +21,7 @@ struct MatchedRow {
 
     GrownRow grown;                        // `believed`: no more than its type's growth
     std::map<std::uint32_t, Above> above;  // by matched row
-    std::int64_t type_growth = 0;          // bytes by which all objects of its type grew, at least 0
+    std::int64_t most_believed = 0;        // bytes, of any part of it
 
     std::int64_t count() const { return grown.amounts.count_growth(); }
     std::int64_t bytes() const { return grown.amounts.bytes_growth(); }
@@ -36,6 +36,9 @@ public:
     MatchedRows(const std::vector<Inventory>& cores, const std::vector<GrownName>& types);
 
     std::vector<MatchedRow> rows;
+    /// Bytes of rows that grew beside others of their type that shrank: objects moved, or others came in place of them.
+    /// 0 where it is known which objects were there before.
+    std::int64_t moved = 0;
 
     /// The names that became `any_name`, sorted; null if none of that holder did.
     const std::vector<std::string>* made_up(HeldRow::Kind kind, const std::string& holder) const;
@@ -44,7 +47,7 @@ private:
     void find_made_up_names(const std::vector<Inventory>& cores);
     HeldRow with_folded_name(HeldRow row) const;
     void match(const std::vector<Inventory>& cores);
-    void believe(const std::vector<GrownName>& types);
+    void believe(const std::vector<Inventory>& cores, const std::vector<GrownName>& types);
 
     std::map<std::pair<HeldRow::Kind, std::string>, std::vector<std::string>> made_up_;  // names, sorted
 };

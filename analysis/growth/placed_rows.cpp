@@ -272,7 +272,7 @@ private:
         made.row = i;
         made.count = rounded(series.count);
         made.bytes = rounded(series.bytes);
-        made.believed = std::clamp<std::int64_t>(made.bytes_growth(), 0, rows_[i].type_growth);
+        made.believed = std::clamp<std::int64_t>(made.bytes_growth(), 0, rows_[i].most_believed);
         return made;
     }
 

@@ -56,8 +56,8 @@ public:
                              return std::tuple(!a.usual, a.steady, a.believed) >
                                     std::tuple(!b.usual, b.steady, b.believed);
                          });
-        for (MatchedRow& row : matched_.rows)
-            if (row.count() != 0 || row.bytes() != 0) found.held.push_back(std::move(row.grown));
+        found.moved = matched_.moved;
+        found.held = rows_by_words();
         std::stable_sort(found.held.begin(), found.held.end(), [](const GrownRow& a, const GrownRow& b) {
             return std::pair(a.amounts.bytes_growth(), a.amounts.count_growth()) >
                    std::pair(b.amounts.bytes_growth(), b.amounts.count_growth());
@@ -66,6 +66,39 @@ public:
     }
 
 private:
+    /// What changed, whatever it is within; with the path of the part that grew most.
+    std::vector<GrownRow> rows_by_words() {
+        std::vector<GrownRow> merged;
+        std::map<std::tuple<std::string, std::string, std::string, HeldRow::Kind>, std::size_t> by_words;
+        std::vector<std::int64_t> most;
+        for (MatchedRow& one : matched_.rows) {
+            const HeldRow& row = one.grown.row;
+            const auto [at, added] = by_words.try_emplace(
+                std::tuple(row.type, row.holder, row.attribute, row.kind), merged.size());
+            if (added) {
+                most.push_back(one.bytes());
+                merged.push_back(std::move(one.grown));
+                continue;
+            }
+            GrownRow& into = merged[at->second];
+            for (std::size_t core = 0; core < into.amounts.at.size(); ++core)
+                into.amounts.at[core] += one.grown.amounts.at[core];
+            into.believed += one.grown.believed;
+            into.row.appeared += row.appeared;
+            into.row.appeared_bytes += row.appeared_bytes;
+            into.row.stayed += row.stayed;
+            into.row.stayed_bytes += row.stayed_bytes;
+            if (one.bytes() <= most[at->second]) continue;
+            most[at->second] = one.bytes();
+            into.row.expression = row.expression;
+            into.row.example = row.example;
+        }
+        std::erase_if(merged, [](const GrownRow& row) {
+            return row.amounts.count_growth() == 0 && row.amounts.bytes_growth() == 0;
+        });
+        return merged;
+    }
+
     const HeldRow& words(std::uint32_t i) const { return matched_.rows[rows_[i].row].grown.row; }
 
     using Words = std::tuple<HeldRow::Kind, std::string, std::string>;  // kind, holder, name
@@ -190,10 +223,17 @@ private:
         const auto equal_rank = [&](std::uint32_t i) {
             return std::pair(words(i).type == top.type, rows_[i].believed);
         };
-        if (!best)
+        if (!best) {
             for (const std::uint32_t i : members)
                 if (rows_[i].count_growth() > 0 && (!best || equal_rank(i) > equal_rank(*best))) best = i;
-        if (!best) return {};
+            if (!best) return {};
+            // A list or a tree of equals: all of them, by whatever attribute they hang.
+            std::vector<std::uint32_t> equals{*best};
+            for (const std::uint32_t i : members)
+                if (i != *best && rows_[i].count_growth() > 0 && words(i).type == words(*best).type)
+                    equals.push_back(i);
+            return equals;
+        }
         std::vector<std::uint32_t> units{*best};
         for (const auto& [i, bytes] : below) {
             const HeldRow &one = words(i), &first = words(*best);
@@ -209,7 +249,7 @@ private:
                   const std::unordered_set<std::uint32_t>& are_units) const {
         if (are_units.contains(i) || are_units.contains(rows_[i].top)) return true;
         const PlacedRow& unit = rows_[units.front()];
-        if (unit.top != units.front()) return rows_[i].top == unit.top;  // a list of equals
+        if (unit.top != units.front()) return true;  // a list of equals
         return words(units.front()).container && words(i).steps > words(units.front()).steps;
     }
 

@@ -9,6 +9,7 @@
 namespace heapsift {
 
 struct PlacesFound {
+    std::int64_t moved = 0;      // MatchedRows::moved
     std::vector<GrownRow> held;  // that changed, by growth of bytes
     std::vector<GrownPlace>
         places;  // that grew: the steady ones first, usual caches last, then by `believed`

@@ -20,6 +20,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint32_t remote = 20, most_step_cost = 2 * remote;
+// With PathWishes::calls_last: of a local, for each call around its own, up to so many; and of an instance by a global.
+constexpr std::uint32_t of_a_call = 4, most_calls = 5, of_one_instance = 2;
 
 std::uint32_t field_cost(const FieldName& name) {
     switch (name.field) {
@@ -86,6 +88,15 @@ std::uint32_t root_cost(const Root& root) {
     return 9;
 }
 
+/// A local of a call lasts as long as the call does, and that of an inner one less.
+std::uint32_t lasting_root_cost(const HeapGraph& graph, const Root& root) {
+    if (root.kind != RootKind::frame || root.thread < 0 || root.frame < 0) return root_cost(root);
+    const std::size_t calls = graph.root_set().threads()[static_cast<std::size_t>(root.thread)].frames.size();
+    const std::size_t around = calls - std::min(calls, static_cast<std::size_t>(root.frame) + 1);
+    return root_cost(root) +
+           of_a_call * static_cast<std::uint32_t>(std::min<std::size_t>(around + 1, most_calls));
+}
+
 namespace {
 
 /// Fills in the paths. Refers to what it reads: use it within one call.
@@ -97,6 +108,7 @@ public:
         const HeapSnapshot& columns = heap.snapshot();
         for (const TypeInfo& type : columns.types) {
             const bool frame = type.known == KnownType::frame, traceback = type.known == KnownType::traceback;
+            instance_.push_back(wishes.calls_last && type.python_class);
             left_out_.push_back((wishes.without_frames && frame) || (wishes.without_tracebacks && traceback));
         }
         for (const LoadedModule& module : graph_.root_set().modules())
@@ -121,6 +133,7 @@ public:
                     return false;
                 if (std::binary_search(ends_.begin(), ends_.end(), object)) return true;
                 source_ = object;
+                names_globals_ = wishes_.calls_last && is_module_dict(object);
                 surcharge_ = object == garbage_list_ ? remote : 0;
                 if (!graph_.targets(object).empty()) graph_.heap().visit_owned_references(object, *this);
                 return true;
@@ -130,14 +143,24 @@ public:
 
     void visit(ObjectId target, const ReferenceName& name) override {
         if (search_.is_settled(HeapGraph::node_of(target))) return;
-        const std::uint32_t cost =
-            paths_.cost(source_) + std::min(step_cost(name) + surcharge_, most_step_cost);
+        std::uint32_t cost = paths_.cost(source_) + std::min(step_cost(name) + surcharge_, most_step_cost);
+        if (names_globals_ && is_instance(target)) cost += of_one_instance;
         if (cost >= paths_.cost(target) || !graph_.follows(source_, target)) return;
         if (!relax(target, source_, cost) || !wishes_.name_steps) return;
         paths_.steps.set(target, paths_.number_step(graph_, source_, target, name));
     }
 
 private:
+    bool is_module_dict(ObjectId object) const {
+        const std::vector<Address>& dicts = graph_.root_set().modules_and_dicts();
+        return std::binary_search(dicts.begin(), dicts.end(), graph_.columns().address_of(object));
+    }
+    /// A global that is one instance of a class may be what a loop has in hand, of many that are elsewhere.
+    bool is_instance(ObjectId object) const {
+        const TypeId type = graph_.columns().type_of(object);
+        return type < instance_.size() && instance_[type];
+    }
+
     /// Of an object that is settled soon: columns; its bytes and its row; what it refers to.
     void fetch(ObjectId object, std::size_t stage) const {
         constexpr std::size_t most_targets = 8;
@@ -174,7 +197,10 @@ private:
         }
         std::stable_sort(roots.begin(), roots.end(),
                          [&](const auto* a, const auto* b) { return rank(*a) < rank(*b); });
-        for (const auto* placed : roots) relax(placed->root.object, no_object, root_cost(placed->root));
+        for (const auto* placed : roots) {
+            relax(placed->root.object, no_object,
+                  wishes_.calls_last ? lasting_root_cost(graph_, placed->root) : root_cost(placed->root));
+        }
     }
 
     /// Threads and modules of the program first.
@@ -207,9 +233,11 @@ private:
     std::vector<ObjectId> ends_;
     std::vector<bool> left_out_;  // by type
     ObjectId garbage_list_ = no_object;
-    PathSearch<most_step_cost> search_{paths_.forest};
+    PathSearch<most_step_cost + of_one_instance> search_{paths_.forest};
     ObjectId source_ = no_object;
     std::uint32_t surcharge_ = 0;
+    bool names_globals_ = false;  // the source is a module's dict, and that counts
+    std::vector<bool> instance_;  // by type: of a class written in Python, if that counts
 };
 
 }  // namespace
@@ -255,11 +283,13 @@ std::optional<std::vector<ObjectId>> EveryRootPath::path(const HeapGraph& graph,
     return result;
 }
 
-const HeapGraph::PlacedRoot& cheapest_root(const HeapGraph& graph, ObjectId object) {
+const HeapGraph::PlacedRoot& cheapest_root(const HeapGraph& graph, ObjectId object, bool calls_last) {
     const auto roots = graph.roots_of(object);
-    return *std::min_element(roots.begin(), roots.end(), [](const auto& a, const auto& b) {
-        return root_cost(a.root) < root_cost(b.root);
-    });
+    const auto cost = [&](const Root& root) {
+        return calls_last ? lasting_root_cost(graph, root) : root_cost(root);
+    };
+    return *std::min_element(roots.begin(), roots.end(),
+                             [&](const auto& a, const auto& b) { return cost(a.root) < cost(b.root); });
 }
 
 std::uint32_t RootPaths::number_step(const HeapGraph& graph, ObjectId source, ObjectId target,

@@ -19,6 +19,8 @@ struct PathWishes {
     bool without_tracebacks = false;  // no traceback may
     std::vector<ObjectId> without;    // sorted: nor any of these
     bool name_steps = false;          // fill `steps`: 2 bytes more per object
+    bool calls_last = false;  // what lasts is named before locals of running calls, the inner ones last; what many
+                              // hang in before a global that is one of them
 };
 
 /// The cheapest paths to objects: columns by object, 8 bytes each.
@@ -81,11 +83,13 @@ private:
 };
 
 /// The root from which an object's path begins if it hangs at one: its cheapest.
-const HeapGraph::PlacedRoot& cheapest_root(const HeapGraph& graph, ObjectId object);
+const HeapGraph::PlacedRoot& cheapest_root(const HeapGraph& graph, ObjectId object, bool calls_last = false);
 
 /// The cost of a step with that name: 0 for `.__dict__` and the content of a cell, 1 for an attribute, an
 /// item, a local.
 std::uint32_t step_cost(const ReferenceName& name);
 std::uint32_t root_cost(const Root& root);
+/// The same with PathWishes::calls_last.
+std::uint32_t lasting_root_cost(const HeapGraph& graph, const Root& root);
 
 }  // namespace heapsift

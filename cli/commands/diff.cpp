@@ -92,7 +92,15 @@ public:
             one.finish();
             one.tell_passes();
         }
-        session_.include(one, path);
+        if (!again_) session_.include(one, path);
+    }
+
+    /// Forgets the answers, to ask all once more: now also which objects are new.
+    void begin_again() {
+        again_ = objects_ = true;
+        inventories_.clear();
+        before_ = {};
+        retained_.assign(rules_.size(), {});
     }
 
     std::vector<Inventory>& inventories() { return inventories_; }
@@ -121,7 +129,7 @@ private:
     }
 
     Session& session_;
-    bool objects_;
+    bool objects_, again_ = false;
     std::vector<GrowthRule> rules_;
     std::vector<std::vector<std::optional<std::uint64_t>>> retained_;  // by rule and core
     std::vector<Inventory> inventories_;
@@ -174,9 +182,16 @@ ExitCode run_diff(Session& session, const DiffOptions& options) {
     std::vector<GrowthRule> rules;
     for (const std::string& rule : options.fail_on) rules.push_back(parse_growth_rule(rule));
     CoreByCore cores(session, options.objects, std::move(rules));
-    for (const std::string& path : paths) cores.ask(path);
-    tell_files_apart(cores.inventories(), paths);
-    GrowthResult result = growth(cores.inventories());
+    const auto ask_all = [&] {
+        for (const std::string& path : paths) cores.ask(path);
+        tell_files_apart(cores.inventories(), paths);
+        return growth(cores.inventories());
+    };
+    GrowthResult result = ask_all();
+    if (!options.objects && result.same_process && result.may_have_moved()) {
+        cores.begin_again();
+        result = ask_all();
+    }
     const std::vector<std::string> exceeded = exceeded_limits(result, limit, cores.rules(), cores.retained());
     note_odd_questions(session, cores, result, options.objects);
     Document document = render_diff(std::move(result), {.table = options.table,
@@ -222,7 +237,8 @@ CommandRunner setup_diff(CommandOptions& declare) {
 std::string diff_details() {
     return "The cores are given from the oldest to the newest. Growth is told by names that\n"
            "mean the same in each of them: types, attributes, globals, locals of functions.\n"
-           "With three or more cores, what grew from each to the next comes first.\n\n"
+           "With three or more cores, what grew from each to the next comes first. Of one\n"
+           "process, objects that went from one place to another are told from new ones.\n\n"
            "A soak test that takes two cores fails with exit code 4 if one of its limits is\n"
            "exceeded: RULE is retained(EXPRESSION), count(TYPE) or memory(TYPE), then > and\n"
            "a size, a number, or a share of what was there before:\n  " +

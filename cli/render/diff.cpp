@@ -113,15 +113,20 @@ Text native_words(const GrownNative& row) {
                                     : Text(TypeName{row.now.of_class});
 }
 
-/// "; so did app.POOL_B by 4.1 MiB (39 % of what grew), 400 more Entry": those that grew by a fair part of the first.
-Text further_places(const GrowthResult& result) {
+/// " So did app.POOL_B by 4.1 MiB, 39 % of what grew: 400 more Entry.": places from the one numbered `begin` on that grew
+/// by a fair part of `first` bytes.
+Text further_places(const GrowthResult& result, std::size_t begin, std::int64_t first) {
     std::vector<Text> further;
-    const GrownPlace& first = result.places.front();
-    for (std::size_t i = 1; i < result.places.size() && further.size() < most_further_places; ++i) {
+    std::size_t more = 0;
+    for (std::size_t i = begin; i < result.places.size(); ++i) {
         const GrownPlace& place = result.places[i];
-        if (place.usual != first.usual || place.steady != first.steady ||
-            place.believed * parts_of_first_place < first.believed)
+        if (place.usual || place.steady != result.places.front().steady ||
+            place.believed * parts_of_first_place < first)
             break;
+        if (further.size() == most_further_places) {
+            ++more;
+            continue;
+        }
         Text text = says("{} by {}, {}", place_words(place), ByteCount{positive(place.growth)},
                          share_of_growth(result, place.growth));
         if (place.units > 0 && !place.parts.empty())
@@ -129,7 +134,9 @@ Text further_places(const GrowthResult& result) {
         further.push_back(std::move(text));
     }
     if (further.empty()) return {};
-    return says(" So did {}.", joined(std::move(further), "; and "));
+    Text rest;
+    if (more > 0) rest = says("; and {} like these", how_many(more, "more place"));
+    return says(" So did {}{}.", joined(std::move(further), "; and "), std::move(rest));
 }
 
 std::int64_t growth_in_use(const GrowthResult& result) {
@@ -151,7 +158,7 @@ Text growth_headline(const GrowthResult& result) {
                         result.cores.size() > 2 && place.steady ? " from each core to the next," : "",
                         ByteCount{positive(place.growth)}, share_of_growth(result, place.growth),
                         units_words(place)) +
-                   further_places(result);
+                   further_places(result, 1, place.believed);
         }
         case GrowthResult::Cause::native: {
             std::vector<Text> blocks;
@@ -166,9 +173,10 @@ Text growth_headline(const GrowthResult& result) {
                 count += row.now.count;
                 leaked += row.now.leaked;
             }
-            Text text =
-                says("C code's memory grew, not Python's: {}, {} ({})", joined(std::move(blocks), ", "),
-                     ByteCount{positive(growth)}, share_of_growth(result, growth));
+            Text python = further_places(result, 0, growth);
+            Text text = says("C code's memory grew{}: {}, {} ({})",
+                             python.empty() ? ", not Python's" : " most", joined(std::move(blocks), ", "),
+                             ByteCount{positive(growth)}, share_of_growth(result, growth));
             const std::string& held_by = result.native_causes.front().now.held_by;
             if (leaked * 2 > count)
                 text += leaked == count ? Text("; all of them leaked: nothing leads to them")
@@ -176,24 +184,32 @@ Text growth_headline(const GrowthResult& result) {
                                                Count{count}, Count{leaked});
             else if (!held_by.empty())
                 text += says("; found from {}", held_by);
-            return text + ".";
+            return text + "." + std::move(python);
         }
         case GrowthResult::Cause::memory: {
             const GrownMemory& row = result.memories.front();
-            if (row.is_free)
-                return says("No object's memory grew as much as what is free inside allocators: {} more, {}.",
-                            ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()));
-            return says("{} grew by {}, {}, in blocks of many sizes.", row.name,
-                        ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()));
+            Text text = row.is_free
+                            ? says(
+                                  "No object's memory grew as much as what is free inside allocators: {} "
+                                  "more, {}.",
+                                  ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()))
+                            : says("{} grew by {}, {}, in blocks of many sizes.", row.name,
+                                   ByteCount{positive(row.growth())}, share_of_growth(result, row.growth()));
+            if (result.cores.size() > 2 && !result.places.empty() && result.places.front().steady) {
+                const GrownPlace& place = result.places.front();
+                text += says(" From each core to the next {} grew, by {} in all: {}.", place_words(place),
+                             ByteCount{positive(place.growth)}, units_words(place));
+            }
+            return text;
         }
         case GrowthResult::Cause::nothing:
             break;
     }
-    const bool some = !result.places.empty() && result.places.front().growth > 0;
+    const bool some = !result.places.empty() && result.places.front().believed > 0;
     Text text = says("Nothing grew{}: {} in use before, {} after", some ? " by much" : "",
                      ByteCount{result.cores.front().in_use}, ByteCount{result.cores.back().in_use});
     if (some)
-        text += says("; the most, {}, is in {}", ByteCount{positive(result.places.front().growth)},
+        text += says("; the most, {}, is in {}", ByteCount{positive(result.places.front().believed)},
                      place_words(result.places.front()));
     return text + ".";
 }

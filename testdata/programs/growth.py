@@ -7,6 +7,7 @@ import functools
 import gc
 import json
 import os
+import subprocess
 import sys
 import threading
 
@@ -46,6 +47,11 @@ class Server(object):
 
 class Link(object):
     __slots__ = ("next", "payload")
+
+
+class Pool(object):
+    def __init__(self):
+        self.items = []
 
 
 class Stack(threading.local):
@@ -172,6 +178,58 @@ def moved(count):
     POOL_B.extend(Entry(20) for _ in range(count * 5))
 
 
+def two_chains(count):
+    """Of two chains of one class, that of an attribute grows, and the global one stays."""
+    if not CHAIN[0]:
+        CHAIN[0] = chain_of(100 * UNITS, None)
+        SERVER.chain = None
+    SERVER.chain = chain_of(50 * count, SERVER.chain)
+
+
+def chain_of(count, link):
+    for _ in range(count):
+        link, behind = Link(), link
+        link.next, link.payload = behind, os.urandom(500)
+    return link
+
+
+def instances(count):
+    """Of two instances of one class the one grows, and the other shrinks by less."""
+    if not hasattr(SERVER, "db"):
+        SERVER.db, SERVER.http = Pool(), Pool()
+        SERVER.db.items.extend(Entry(20) for _ in range(count * 10))
+    del SERVER.db.items[:count]
+    SERVER.http.items.extend(Entry(20) for _ in range(count * 4))
+
+
+def in_hand(count):
+    """The second core is taken in a call that has the registry, a copy of it, and one of its sessions in locals."""
+    REGISTRY.extend(Session() for _ in range(count))
+    IN_HAND[0] = True
+
+
+def archive(count):
+    """What is done moves to another list; what failed is new. Of one process."""
+    if not hasattr(SERVER, "queue"):
+        SERVER.queue, SERVER.done, SERVER.failed = [Entry(20) for _ in range(400)], [], []
+    elif len(SERVER.failed) >= UNITS:
+        SERVER.done.extend(SERVER.queue)
+        del SERVER.queue[:]
+    SERVER.failed.extend(Entry(20) for _ in range(count))
+
+
+def replaced(count):
+    """As many of one class go as come elsewhere. Of one process."""
+    if not hasattr(SERVER, "startup"):
+        SERVER.startup, SERVER.leak = [Entry(20) for _ in range(8 * UNITS)], []
+    elif len(SERVER.leak) >= UNITS:
+        del SERVER.startup[:]
+    SERVER.leak.extend(Entry(20) for _ in range(count))
+
+
+CHAIN, IN_HAND = [None], [False]
+
+
 def two_attributes(count):
     """As many in the one as in the other."""
     for name in ("sent", "received"):
@@ -262,6 +320,11 @@ CASES = {
     "arrays": (arrays, "__main__", "TREES", Node, {"numpy.ndarray": 5}),
     "pools": (pools, "__main__", "POOL_A", Entry, {Node: 1, "str": 10}),
     "moved": (moved, "__main__", "POOL_B", Entry, {Node: 1, "str": 10}),
+    "two_chains": (two_chains, "__main__.Server", "chain", Link, {}),
+    "instances": (instances, "__main__.Pool", "items", Entry, {Node: 1, "str": 10}),
+    "in_hand": (in_hand, "__main__", "REGISTRY", Session, {Graph: 1, Tensor: 250}),
+    "archive": (archive, "__main__.Server", "failed", Entry, {Node: 1, "str": 10}),
+    "replaced": (replaced, "__main__.Server", "leak", Entry, {Node: 1, "str": 10}),
     "two_attributes": (two_attributes, "__main__.Server", None, Entry, {Node: 1, "str": 10}),
     "made_up": (made_up, "__main__.Server", "*", Session, {Graph: 1, Tensor: 250}),
     "library_sessions": (library_sessions, None, None, "sessions_library.Session",
@@ -273,13 +336,19 @@ CASES = {
 }
 
 # Units for each of those that a case is given, and other places that grew: holder, attribute, units for each, what each of them has
-UNITS_FOR_EACH = {"linked": 50, "strings": 500, "buffer": 0, "pools": 6, "moved": 5}
+UNITS_FOR_EACH = {"linked": 50, "strings": 500, "buffer": 0, "pools": 6, "moved": 5, "two_chains": 50, "instances": 4}
+PATHS = {"instances": ".http."}  # words of the path to one of them
+OF_ONE_PROCESS = ("archive", "replaced")
 ALSO = {"pools": [("__main__", "POOL_B", 4, {"__main__.Node": 1, "str": 10})],
         "two_attributes": [("__main__.Server", name, 1, {"__main__.Node": 1, "str": 10}) for name in ("sent", "received")]}
 
 
 def core_of_now(folder):
     os.mkdir(folder)
+    if sys.argv[1] in OF_ONE_PROCESS:
+        subprocess.check_call(["gcore", "-o", os.path.join(folder, "core"), str(os.getpid())], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+        return
     child = os.fork()
     if child == 0:
         os.chdir(folder)
@@ -345,12 +414,22 @@ def main():
     truth = {"holder": holder, "attribute": attribute, "unit": name_of(unit),
              "units": units, "each": {name_of(kind): number for kind, number in each.items()},
              "also": [(place, name, UNITS * number, has) for place, name, number, has in ALSO.get(case, ())],
+             "path": PATHS.get(case, ""),
              "blocks": UNITS * 50 if case == "native" else 0, "held": held,
              "classes": {name: each * UNITS for name, each in SHAPES.items() if each} if case == "classes" else {},
              "counts": {name: after[name] - before.get(name, 0) for name in after if after[name] != before.get(name, 0)}}
     with open(os.path.join(folder, "truth.json"), "w") as file:
         json.dump(truth, file)
+    if IN_HAND[0]:
+        flush(REGISTRY, folder)
     core_of_now(os.path.join(folder, "2"))
+
+
+def flush(rows, folder):
+    batch, first = list(rows), rows[0]
+    view = {number: row for number, row in enumerate(batch)}
+    core_of_now(os.path.join(folder, "2"))
+    sys.exit(0 if first and view else 1)
 
 
 if __name__ == "__main__":

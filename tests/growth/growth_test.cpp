@@ -274,6 +274,64 @@ TEST_CASE("growth: trees of equals are divided among what holds their roots", "[
     CHECK(grown_of(place_named(result, "A"), "app.Node") == 3000);
 }
 
+TEST_CASE("growth: rows of the same words are told apart by what they are within", "[growth]") {
+    const auto servers = [](std::uint64_t http, std::uint64_t db) {
+        Inventory core;
+        core.held = {row("app.Pool", "app.Server", "http", "http", 1, 64),
+                     row("app.Pool", "app.Server", "db", "db", 1, 64),
+                     row("app.Entry", "app.Pool", "items[*]", "items", http, 1000 * http, {{0, http}}),
+                     row("app.Entry", "app.Pool", "items[*]", "items", db, 1000 * db, {{1, db}})};
+        core.held[2].within = 0;
+        core.held[2].expression = "app.server.http.items[*]";
+        core.held[3].within = 1;
+        core.held[3].expression = "app.server.db.items[*]";
+        sum_types(core);
+        return core;
+    };
+    const GrowthResult result = growth({servers(100, 500), servers(900, 200)});
+    REQUIRE(result.places.size() == 1);
+    CHECK(result.places[0].units == 800);
+    CHECK(result.places[0].expression == "app.server.http.items[*]");
+    REQUIRE(result.held.size() == 1);  // by words
+    CHECK(result.held[0].amounts.count_growth() == 500);
+    CHECK(result.held[0].row.expression == "app.server.http.items[*]");
+    CHECK(growth({servers(100, 500), servers(900, 700)}).places[0].units == 1000);
+}
+
+TEST_CASE("growth: of one process, what moved is no growth, and what came for others that went is",
+          "[growth]") {
+    const auto lists = [](std::uint64_t queue, std::uint64_t done, std::uint64_t failed,
+                          std::uint64_t fresh_of_done) {
+        Inventory core = registry(10, 2'000'000);
+        core.held = {row("app.Job", "app.Server", "queue[*]", "queue", queue, 1000 * queue),
+                     row("app.Job", "app.Server", "done[*]", "done", done, 1000 * done),
+                     row("app.Job", "app.Server", "failed[*]", "failed", failed, 1000 * failed)};
+        core.held[1].appeared = fresh_of_done;
+        core.held[2].appeared = failed;
+        core.types.clear();
+        sum_types(core);
+        return core;
+    };
+    const Inventory before = lists(10'000, 0, 0, 0);
+    Inventory after = lists(0, 10'000, 500, 0);
+    const GrowthResult unknown = growth({before, after});
+    CHECK(unknown.moved == 10'000'000);
+    CHECK(unknown.may_have_moved());
+    after.compared = true;
+    const GrowthResult known = growth({before, after});
+    CHECK(known.moved == 0);
+    REQUIRE(known.places.size() == 1);
+    CHECK(known.places[0].place == "failed");
+    CHECK(known.places[0].units == 500);
+    after = lists(0, 9'000, 0, 9'000);  // others
+    CHECK(growth({before, after}).places.empty());
+    after.compared = true;
+    const GrowthResult others = growth({before, after});
+    REQUIRE(others.cause == GrowthResult::Cause::place);
+    CHECK(others.places[0].place == "done");
+    CHECK(others.places[0].growth == 9'000'000);
+}
+
 TEST_CASE("growth: rows that lead in a circle have an end", "[growth]") {
     const auto circle = [](std::uint64_t count) {
         Inventory core;
