@@ -306,7 +306,7 @@ HolderName HolderLabeler::function_name(const Label& label) const {
 
 std::string HolderLabeler::merged_expression(ObjectId object) const {
     const std::vector<ObjectId> path = paths_.path(object);
-    const HolderName root = root_name(cheapest_root(graph_, path.front()).root);
+    const HolderName root = root_name(cheapest_root(graph_, path.front(), calls_last_).root);
     std::string text = root.owner;
     for (const ReferenceStep& step : root.steps) text += notation(step);
     ReferenceStep last;

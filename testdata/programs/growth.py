@@ -221,7 +221,7 @@ def archive(count):
 def replaced(count):
     """As many of one class go as come elsewhere. Of one process."""
     if not hasattr(SERVER, "startup"):
-        SERVER.startup, SERVER.leak = [Entry(20) for _ in range(8 * UNITS)], []
+        SERVER.startup, SERVER.leak = [Entry(20) for _ in range(3 * UNITS)], []
     elif len(SERVER.leak) >= UNITS:
         del SERVER.startup[:]
     SERVER.leak.extend(Entry(20) for _ in range(count))
