@@ -133,8 +133,8 @@ private:
 }  // namespace
 
 void declare_capture_watch(CommandOptions& declare, CaptureWatchOptions& options) {
-    declare.text("--when", options.when, "CONDITION",
-                 "wait until 'rss>80%|2GiB', 'cgroup>90%' or 'growth>500MiB'");
+    declare.text_of_parts("--when", options.when, "CONDITION",
+                          "wait until 'rss>80%|2GiB', 'cgroup>90%' or 'growth>500MiB'", watch_beginnings());
     declare.text("--every", options.every, "TIME",
                  "a core now and each 30s, 10m, 2h; with --when until that is met");
     declare.number("--keep", options.keep, "with --every: keep the newest N cores", 1);

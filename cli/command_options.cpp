@@ -119,6 +119,14 @@ void CommandOptions::text(const std::string& names, std::string& value, const st
     text(names, value, value_name, description, Repeated::last_counts, kind);
 }
 
+void CommandOptions::text_of_parts(const std::string& names, std::string& value,
+                                   const std::string& value_name, const std::string& description,
+                                   std::vector<std::string> words) {
+    text(names, value, value_name, description);
+    declared_.back().words = std::move(words);
+    declared_.back().words_begin = true;
+}
+
 void CommandOptions::texts(const std::string& names, std::vector<std::string>& values,
                            const std::string& value_name, const std::string& description,
                            std::vector<std::string> words) {

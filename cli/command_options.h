@@ -27,6 +27,7 @@ public:
         bool several = false;  // values of each use, divided by commas
         ValueKind kind = ValueKind::any;
         std::vector<std::string> words;  // values there are: all of them for a choice, else the usual ones
+        bool words_begin = false;  // a value begins with one of them, and so does each part of it between |
         bool is_flag() const { return value_name.empty(); }
     };
     enum class Repeated { last_counts, refused };
@@ -45,6 +46,9 @@ public:
               ValueKind kind = ValueKind::any);
     void text(const std::string& names, std::string& value, const std::string& value_name,
               const std::string& description, ValueKind kind);
+    /// `words`: what a value begins with, also behind a |.
+    void text_of_parts(const std::string& names, std::string& value, const std::string& value_name,
+                       const std::string& description, std::vector<std::string> words);
     /// Each use adds its values, split at commas. `words`: what a value may be, or begin with.
     void texts(const std::string& names, std::vector<std::string>& values, const std::string& value_name,
                const std::string& description, std::vector<std::string> words = {});

@@ -144,8 +144,9 @@ const std::vector<CommandText>& command_texts() {
         {"diff",
          "What grew between two or more cores of one program, and where it is held. In place of a core, a "
          "file "
-         "that export has written (.db) will do.",
+         "that export has written (.db) will do, and the id of a process that runs.",
          {{"diff core.1 core.2", "what grew together, and where it is held"},
+          {"diff core.1 1234", "what grew until now in a process that runs"},
           {"diff core.1 core.2 --by holder", "one table, whole"},
           {"diff core.1 core.2 --max-growth 5%", "exit code 4 if it grew by more"}}},
         {"capture",
@@ -153,6 +154,7 @@ const std::vector<CommandText>& command_texts() {
          "installed in it. All that is asked of a core can be asked of that one.",
          {{"capture 1234 -o core.1234", "a core; the process goes on"},
           {"capture 1234 -o core.zst", "compressed: a fourth of the size"},
+          {"capture 1234 -o - > core.zst", "to standard output, compressed too"},
           {"capture 1234 --fork -o core.1234", "stops it for milliseconds"}}},
         {"index",
          "Computes what the questions about a core need and keeps it, so that each of them takes a moment. "

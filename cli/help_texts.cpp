@@ -52,6 +52,7 @@ In a container (docker, kubernetes)
   or inside, where processes have other numbers:
     docker cp heapsift NAME:/tmp/
     docker exec --privileged NAME /tmp/heapsift 1
+    docker exec --privileged NAME /tmp/heapsift capture 1 -o - > core.zst
     kubectl debug POD -it --target=APP --profile=general --image=...
   A container may read its processes if it has the capability SYS_PTRACE, as a
   rule also without, as the same user:

@@ -18,10 +18,8 @@
 #include "parsers/process/process_root.h"
 #include "parsers/process/python_traces.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <utility>
 
@@ -54,7 +52,14 @@ LiveProcess::LiveProcess(std::int32_t pid, LiveProcessOptions options, const std
                 command_line(fmt::format("capture {} -o core.{}", pid, pid)) +
                 " takes a core of any program");
     if (options_.keep.empty()) return;
-    file_ = std::make_unique<OutputFile>(options_.keep, OutputFile::Rules{false, true, {}});
+    if (compression_by_ending(options_.keep) != Compression::none)
+        throw wrong_usage(
+            "bad-option",
+            fmt::format("--keep {}: a core that is asked at once is kept as it is, not compressed",
+                        shell_quoted(options_.keep)),
+            command_line(fmt::format("capture {} -o {}", pid, shell_quoted(options_.keep))) + " compresses");
+    file_ =
+        std::make_unique<OutputFile>(options_.keep, OutputFile::Rules{.seekable = true, .nameless = true});
 }
 
 std::string LiveProcess::name() const { return fmt::format("process {}", pid_); }
@@ -74,18 +79,14 @@ void LiveProcess::take(const ProgressCallback& progress) {
     options.version = version();
     options.progress = progress;
     CaptureTarget target;
-    Descriptor named;
     if (file_) {
-        named = Descriptor(::open(file_->temporary_path().c_str(), O_RDWR | O_CLOEXEC));
-        if (!named.is_open())
-            throw cannot_analyse("cannot-write", fmt::format("{}: cannot be written: {}", file_->name(),
-                                                             system_reason(errno)));
         const std::string folder = std::filesystem::path(options_.keep).parent_path().string();
-        target = {named.number(), file_->name(), folder.empty() ? "." : folder, false};
+        target = {.descriptor = file_->descriptor(),
+                  .name = file_->name(),
+                  .folder = folder.empty() ? "." : folder};
     } else {
         room_ = room_for_core(most_core_bytes(facts_), folders_for_cores(options_.index_directory));
-        target = {room_.file.number(), "the core of " + name(), room_.folder.empty() ? "/tmp" : room_.folder,
-                  false};
+        target = {.descriptor = room_.file.number(), .name = "the core of " + name(), .folder = room_.folder};
     }
     CaptureResult result = capture(pid_, target, options);
     if (file_) file_->commit();

@@ -3,6 +3,11 @@
 // rename refuses to replace a file that has appeared meanwhile (renameat2; if a file system lacks it, link(2)
 // refuses as well). A signal handler may not allocate, so the name of the unfinished file is in a fixed
 // buffer.
+//
+// SIGKILL has no handler. A core of some GiB must not stay behind then, so it has no name at first (O_TMPFILE: ext4,
+// xfs, btrfs, tmpfs, overlayfs of newer kernels; not NFS) and is linked into place when it is whole. link(2) replaces
+// nothing: over a file that is there it goes by a second name and rename(2), and only between these two calls would
+// SIGKILL leave that name, of a whole file.
 
 #include "cli/output_file.h"
 
@@ -22,6 +27,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <random>
 #include <utility>
 
 namespace heapsift {
@@ -54,6 +60,29 @@ Error output_exists(const std::string& name) {
     return wrong_usage("output-exists", name + " exists", "-f overwrites it");
 }
 
+/// With the slash at its end.
+std::string output_folder(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+}
+
+/// The hidden name of a file that is not whole, for mkostemp.
+std::string beside(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
+    constexpr std::size_t longest_base = 200;  // bytes; with what is added a file name has at most 255
+    return path.substr(0, base) + "." + path.substr(base, longest_base) + ".XXXXXX";
+}
+
+/// `template_path` with its last six characters made up.
+std::string with_made_up_end(std::string template_path) {
+    std::random_device random;
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+    for (std::size_t i = template_path.size() - 6; i < template_path.size(); ++i)
+        template_path[i] = letters[random() % letters.size()];
+    return template_path;
+}
+
 // False if the file system does not support it.
 bool rename_without_replacing(const std::string& from, const std::string& to, int& result) {
     result = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
@@ -76,11 +105,14 @@ OutputFile::OutputFile(const std::string& path, const Rules& rules)
     } else {
         struct stat link {};
         if (!overwrite_ && (exists || ::lstat(place_.c_str(), &link) == 0)) throw output_exists(name_);
-        const std::size_t slash = place_.rfind('/');
-        const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
-        constexpr std::size_t longest_base = 200;  // bytes; with what is added a file name has at most 255
-        temporary_ = place_.substr(0, base) + "." + place_.substr(base, longest_base) + ".XXXXXX";
-        descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);  // mode 0600
+        if (rules.nameless) {
+            descriptor_ = ::open(output_folder(place_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+            nameless_ = descriptor_ >= 0;
+        }
+        if (!nameless_) {
+            temporary_ = beside(place_);
+            descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);  // mode 0600
+        }
     }
     if (descriptor_ < 0) {
         const int reason = errno;
@@ -122,8 +154,37 @@ void OutputFile::flush() {
     buffer_.clear();
 }
 
+/// Links what has no name to `place_`; over a file that is there, at once or not at all.
+void OutputFile::give_name() {
+    const std::string source = fmt::format("/proc/self/fd/{}", descriptor_);
+    const auto link_to = [&](const std::string& path) {
+        return ::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW);
+    };
+    int result = link_to(place_);
+    for (int tries = 0; result != 0 && errno == EEXIST && overwrite_ && tries < 100; ++tries) {
+        temporary_ = with_made_up_end(beside(place_));
+        remember_unfinished(temporary_);
+        result = link_to(temporary_);
+        if (result == 0) {
+            result = ::rename(temporary_.c_str(), place_.c_str());
+            if (result != 0) throw_cannot_write(errno);  // the destructor removes that name
+            break;
+        }
+        const int reason = errno;
+        temporary_.clear();  // that name is another's
+        unfinished = false;
+        errno = reason;
+    }
+    if (result != 0 && errno == EEXIST && !overwrite_) throw output_exists(name_);
+    if (result != 0) throw_cannot_write(errno);
+    temporary_.clear();
+    unfinished = false;
+    nameless_ = false;
+}
+
 void OutputFile::commit() {
     flush();
+    if (nameless_) give_name();
     const int closed = ::close(std::exchange(descriptor_, -1));
     if (closed != 0 && errno != EINTR) throw_cannot_write(errno);
     if (temporary_.empty()) return;

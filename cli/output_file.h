@@ -9,7 +9,8 @@ namespace heapsift {
 
 /// A file that is written beside its final place, mode 0600, under a temporary name, and is renamed when
 /// whole. Until `commit` the destructor removes it; so do SIGINT, SIGTERM and SIGHUP
-/// (`remove_unfinished_files`). If the name belongs to a pipe or a device, that is written to directly.
+/// (`remove_unfinished_files`). A `nameless` one has no name until it is whole, so that not even SIGKILL leaves
+/// something. If the name belongs to a pipe or a device, that is written to directly.
 class OutputFile {
 public:
     /// Throws `Error` (exit 2): "output-exists" (without `overwrite`); "is-a-directory"; "output-is-core" if
@@ -18,6 +19,7 @@ public:
     struct Rules {
         bool overwrite = false;
         bool seekable = false;
+        bool nameless = false;            // where the file system can; for those who write by `descriptor`
         std::string protected_path = {};  // the core
     };
     OutputFile(const std::string& path, const Rules& rules);
@@ -27,8 +29,10 @@ public:
 
     /// As given; for messages.
     const std::string& name() const { return name_; }
-    /// The path being written, for code that opens it by name.
+    /// The path being written, for code that opens it by name; empty if it has none.
     const std::string& temporary_path() const { return temporary_; }
+    /// Open for reading and writing, but for a pipe or a device, until `commit`.
+    int descriptor() const { return descriptor_; }
 
     /// Buffered. Throws `Error` (exit 1, "cannot-write") if the disk is full.
     void write(std::string_view text);
@@ -38,12 +42,14 @@ public:
 
 private:
     void flush();
+    void give_name();
     [[noreturn]] void throw_cannot_write(int reason) const;
 
     std::string name_;       // as given
     std::string place_;      // symbolic links resolved
-    std::string temporary_;  // empty: written to directly
+    std::string temporary_;  // empty: written to directly, or it has no name yet
     bool overwrite_;
+    bool nameless_ = false;  // until it is whole
     int descriptor_ = -1;
     std::string buffer_;
 };

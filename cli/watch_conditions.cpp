@@ -97,9 +97,20 @@ private:
             if (!bytes || *bytes <= 0)
                 refuse_condition(typed_, fmt::format("{} is not a size or a percentage",
                                                      text.empty() ? "nothing" : shell_quoted(text)));
+            // Nobody waits for 80 bytes: what was meant is not known.
+            if (text.find_first_not_of("0123456789") == std::string_view::npos) refuse_bare_number(text);
             condition.bytes = static_cast<std::uint64_t>(*bytes);
         }
         result_.push_back(condition);
+    }
+
+    [[noreturn]] void refuse_bare_number(std::string_view number) const {
+        const std::string_view name = name_of_measure(*measure_);
+        const std::string size = fmt::format("'{}>{}MiB'", name, number);
+        const bool may_be_percentage = *measure_ != WatchMeasure::growth && read_percentage(number);
+        refuse_condition(
+            typed_, fmt::format("{} has no unit: type {}{}", number,
+                                may_be_percentage ? fmt::format("'{}>{}%' or ", name, number) : "", size));
     }
 
     std::string_view typed_;
@@ -119,6 +130,12 @@ std::string file_name_part(std::string text) {
 
 std::vector<WatchCondition> read_watch_conditions(std::string_view typed) {
     return ConditionReader(typed).read();
+}
+
+std::vector<std::string> watch_beginnings() {
+    std::vector<std::string> beginnings;
+    for (const MeasureName& known : measure_names) beginnings.push_back(std::string(known.name) + ">");
+    return beginnings;
 }
 
 std::string condition_words(const WatchCondition& condition, const WatchEnd& end) {

@@ -14,9 +14,12 @@
 namespace heapsift {
 
 /// MEASURE>AMOUNT, several with | between them, of which one is enough; a further amount alone is of the same
-/// measure. Measures are rss, cgroup and growth; an amount is a size (500M, 2GiB) or, but for growth, a
+/// measure. Measures are rss, cgroup and growth; an amount is a size with its unit (500M, 2GiB) or, but for growth, a
 /// percentage. Throws `Error` (exit 2, "bad-option").
 std::vector<WatchCondition> read_watch_conditions(std::string_view typed);
+
+/// What a condition begins with: "rss>", "cgroup>", "growth>".
+std::vector<std::string> watch_beginnings();
 
 /// "rss > 1.6 GiB": a condition as it was met, for people.
 std::string condition_words(const WatchCondition& condition, const WatchEnd& end);

@@ -199,10 +199,7 @@ private:
     }
 
     bool is_process_id(const std::string& word) const {
-        constexpr std::size_t most_digits = 7;  // PID_MAX_LIMIT is 4194304
-        return word.size() <= most_digits && !word.empty() &&
-               word.find_first_not_of("0123456789") == std::string::npos && !rules_.core_given &&
-               !is_file(word);
+        return looks_like_process_id(word) && !rules_.core_given && !is_file(word);
     }
 
     void throw_if_address(const std::string& word) const {
@@ -237,6 +234,12 @@ private:
 };
 
 }  // namespace
+
+bool looks_like_process_id(const std::string& word) {
+    constexpr std::size_t most_digits = 7;  // PID_MAX_LIMIT is 4194304
+    return word.size() <= most_digits && !word.empty() &&
+           word.find_first_not_of("0123456789") == std::string::npos;
+}
 
 Error two_cores(const std::string& first, const std::string& second) {
     return wrong_usage("two-cores",

@@ -46,10 +46,13 @@ struct WordRules {
     std::function<bool(const std::string&)> is_file;  // whether something exists at this path
 };
 
+/// Whether this is a process id, where no file has that name: up to seven digits.
+bool looks_like_process_id(const std::string& word);
+
 /// The error for a line that names two cores.
 Error two_cores(const std::string& first, const std::string& second);
 
-/// Up to seven digits, where a core may stand, are a process id, unless a file has that name. (An address has
+/// What looks like a process id is one, where a core may stand, unless a file has that name. (An address has
 /// eight digits at least.) Throws `Error` (exit 2), one line that helps, if a word fits nowhere:
 /// "unknown-command", "unexpected-word", "two-cores", "script", "no-such-file".
 Words read_words(std::span<const std::string> words, const WordRules& rules);

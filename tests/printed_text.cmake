@@ -14,6 +14,7 @@ set(allowed
     cli/manual/roff cli/text_width cli/redact cli/units cli/document/text
     # files, variables and output of the system and of heapsift itself
     cli/complete/kept_type_names cli/core_in_use cli/machine cli/terminal cli/output_file cli/core_choice cli/render/batch
+    cli/complete/processes
     # keys of a document
     cli/render/arrays cli/render/export
     # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name

@@ -5,21 +5,21 @@
 
 #include "cli/capture_watch.h"
 #include "cli/command_options.h"
+#include "cli/core_room.h"
 #include "cli/help.h"
+#include "cli/index_place.h"
 #include "cli/output_file.h"
 #include "cli/render/capture.h"
 #include "cli/units.h"
 #include "cli/version.h"
-#include "parsers/base/descriptor.h"
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 #include "parsers/process/access.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <memory>
 
@@ -35,7 +35,8 @@ struct CaptureChoices {
     CaptureWatchOptions watch;
 };
 
-constexpr std::string_view compressed_ending = ".zst";
+/// -o of standard output.
+constexpr std::string_view to_standard_output = "-";
 
 pid_t process_asked_for(const Session& session) {
     const std::vector<std::string>& words = session.words().paths;
@@ -66,9 +67,8 @@ std::string path_for_child(const std::string& path, const std::string& name, pid
                            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         of_file += usual ? c : '_';
     }
-    const bool compressed = path.ends_with(compressed_ending);
-    const std::string base = compressed ? path.substr(0, path.size() - compressed_ending.size()) : path;
-    return fmt::format("{}.{}.{}{}", base, of_file, pid, compressed ? compressed_ending : "");
+    const std::string_view ending = ending_of(compression_by_ending(path));
+    return fmt::format("{}.{}.{}{}", path.substr(0, path.size() - ending.size()), of_file, pid, ending);
 }
 
 class Capturing {
@@ -77,12 +77,26 @@ public:
 
     /// `still`: the process is to stand until its core is written.
     void take(pid_t pid, const std::string& path, bool still = false) {
+        if (path == to_standard_output) {
+            take_to_standard_output(pid, still);
+            return;
+        }
         session_.redactor().know_path(path);
-        OutputFile file(path, OutputFile::Rules{choices_.overwrite, true, {}});
-        const Descriptor target(::open(file.temporary_path().c_str(), O_RDWR | O_CLOEXEC));
-        if (!target.is_open())
-            throw cannot_analyse("cannot-write",
-                                 fmt::format("{}: cannot be written: {}", file.name(), system_reason(errno)));
+        OutputFile file(
+            path, OutputFile::Rules{.overwrite = choices_.overwrite, .seekable = true, .nameless = true});
+        const CaptureResult result = capture(pid,
+                                             {.descriptor = file.descriptor(),
+                                              .name = file.name(),
+                                              .folder = folder_of(path),
+                                              .compression = compression_by_ending(path)},
+                                             options(still));
+        file.commit();
+        session_.clear_progress();
+        tell(result);
+        files_.push_back({path, result});
+    }
+
+    CaptureOptions options(bool still) {
         CaptureOptions options;
         options.method = still           ? CaptureMethod::still
                          : choices_.fork ? CaptureMethod::fork
@@ -91,14 +105,27 @@ public:
         options.readers = std::min<std::size_t>(session_.options().jobs.value_or(2), 2);
         options.version = version();
         options.progress = session_.progress();
+        return options;
+    }
+
+    /// Compressed by zstd: a plain core has places that are written when its end is known.
+    void take_to_standard_output(pid_t pid, bool still) {
+        const auto facts = process_facts(pid);
+        // What is put by until the headers are known.
+        const std::uint64_t put_by = facts ? facts->resident_bytes.value_or(0) / 2 : 0;
+        const CoreRoom room =
+            room_for_core(put_by, folders_for_cores(index_directory(session_.options().index_dir)));
         const CaptureResult result = capture(pid,
-                                             {target.number(), file.name(), folder_of(file.temporary_path()),
-                                              path.ends_with(compressed_ending)},
-                                             options);
-        file.commit();
+                                             {.descriptor = STDOUT_FILENO,
+                                              .name = "standard output",
+                                              .folder = room.folder,
+                                              .compression = Compression::zstd,
+                                              .in_order = true},
+                                             options(still));
         session_.clear_progress();
         tell(result);
-        files_.push_back({path, result});
+        files_.push_back({std::string(to_standard_output), result});
+        note_written(files_.back());
     }
 
     void take_children(pid_t parent, const std::string& path) {
@@ -116,17 +143,15 @@ public:
         }
     }
 
-    /// Both, and what was written: for a watcher.
+    /// Both, and what was written: for a watcher. With --every each core is noted when it is there, since the answer
+    /// comes when all is over.
     std::vector<std::string> take_all(pid_t pid, const std::string& path, bool still) {
         files_.clear();
         take(pid, path, still);
         if (choices_.children) take_children(pid, path);
         std::vector<std::string> paths;
         for (const CapturedFile& file : files_) {
-            session_.console().note(fmt::format("{}: {} of process {}, which stood for {}",
-                                                escape_for_terminal(file.path),
-                                                binary_size(file.result.disk_bytes), file.result.pid,
-                                                duration_text(file.result.stood_nanoseconds)));
+            if (!choices_.watch.every.empty()) note_written(file);
             all_.push_back(file);
             paths.push_back(file.path);
         }
@@ -143,6 +168,14 @@ public:
     }
 
 private:
+    void note_written(const CapturedFile& file) {
+        const std::string path =
+            file.path == to_standard_output ? "standard output" : escape_for_terminal(file.path);
+        session_.console().note(fmt::format("{}: {} of process {}, which stood for {}", path,
+                                            binary_size(file.result.disk_bytes), file.result.pid,
+                                            duration_text(file.result.stood_nanoseconds)));
+    }
+
     void tell(const CaptureResult& result) {
         if (!result.no_fork.empty())
             session_.note("no-fork", fmt::format("{}: no copy by a fork: {}; captured without", result.pid,
@@ -166,6 +199,22 @@ private:
     std::vector<CapturedFile> files_, all_;
 };
 
+/// Nothing but the core may go there.
+void check_standard_output(const Session& session, const CaptureChoices& choices, pid_t pid) {
+    const std::string example = command_line(fmt::format("capture {} -o - > core.zst", pid));
+    if (::isatty(STDOUT_FILENO) != 0)
+        throw wrong_usage("output-is-terminal", "-o -: a core is not for a terminal", example);
+    if (choices.children || !choices.watch.every.empty())
+        throw wrong_usage("bad-option",
+                          fmt::format("-o -: standard output takes one core, {} makes several",
+                                      choices.children ? "--children" : "--every"),
+                          "name a file");
+    if (session.options().format != Format::text)
+        throw wrong_usage("bad-option",
+                          "-o -: standard output takes the core, so there is no room for an answer",
+                          "without --json or --format: " + example);
+}
+
 ExitCode run_capture(Session& session, const CaptureChoices& choices) {
     if (!session.options().core.empty())
         throw wrong_usage("bad-option", "--core: capture makes a core, and reads none",
@@ -174,17 +223,22 @@ ExitCode run_capture(Session& session, const CaptureChoices& choices) {
     if (choices.output.empty())
         throw wrong_usage("no-output", "capture needs -o FILE",
                           command_line(fmt::format("capture {} -o core.{}", pid, pid)) + ", or core.zst");
-    if (const auto error = why_no_access(access_facts(pid), session.words().typed)) throw *error;
+    if (choices.output == to_standard_output) check_standard_output(session, choices, pid);
+    if (const auto error = why_no_access(access_facts(pid), session.words().typed, MayBeFile::no))
+        throw *error;
     Capturing capturing(session, choices);
     if (choices.watch.given()) {
         const auto take = [&](const std::string& path, bool pressed) {
             return capturing.take_all(pid, path, pressed);
         };
         const auto paths = watch_and_capture(session.console(), pid, choices.watch, choices.output, take);
-        return session.write(render_capture(capturing.files_at(paths)));
+        if (choices.output == to_standard_output) return ExitCode::answered;
+        return session.write(render_capture(
+            capturing.files_at(paths), choices.watch.every.empty() ? CapturesTold::no : CapturesTold::each));
     }
     const std::string path = core_name(choices.output, core_name_parts(pid, 1));
     capturing.take(pid, path);
+    if (path == to_standard_output) return ExitCode::answered;
     if (choices.children) capturing.take_children(pid, path);
     return session.write(render_capture(capturing.files()));
 }
@@ -207,17 +261,24 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   that is shared with other processes is read afterwards.
 
   The process is as it was in every case: also if capture is killed, if the
-  disk fills, if it was stopped (SIGSTOP). It receives no signal. As under a
-  debugger, a few calls that wait with a time limit (epoll_wait, sigtimedwait,
-  recv with SO_RCVTIMEO) end early with EINTR; Python 3.5 and later repeat
-  them, C code and Python 2.7 may not. Debuggers and strace exclude capture: a
-  process has one tracer. If capture itself is killed (SIGKILL) while it
-  writes, a hidden file .NAME.XXXXXX stays beside FILE: remove it.
+  disk fills, if it was stopped (SIGSTOP). It receives no signal (but SIGCHLD,
+  if it calls exec while --fork is at work). As under a debugger, a few calls
+  that wait with a time limit (epoll_wait, sigtimedwait, recv with SO_RCVTIMEO)
+  end early with EINTR; Python 3.5 and later repeat them, C code and Python 2.7
+  may not. Debuggers and strace exclude capture: a process has one tracer.
+  If capture itself is killed (SIGKILL), nothing stays; only where the file
+  system knows no file without a name (NFS) does a hidden file .NAME.XXXXXX
+  stay beside FILE: remove it. A process that calls exec while it is copied
+  gives no core (exit 1): capture it again.
 
   What is saved is what the kernel would save (core(5), coredump_filter):
   memory that was used, and the first page of each program file. --full also
   saves program files, shared files, and what the process asked not to dump.
 
+  FILE is compressed if its name ends in .zst, .lz4, .gz or .xz: .lz4 is the
+  fastest, .zst nearly so and much smaller, .xz the smallest and by far the
+  slowest. -o - writes it to standard output, compressed by zstd, and nothing
+  else: ssh HOST heapsift capture PID -o - > core.zst.
   FILE may have %p for the process id, %t for the time in seconds since 1970, %n
   for a number, %e for the program, %h for the host; %% is a %.
 
@@ -239,8 +300,9 @@ std::string capture_details() { return std::string(details) + "\n" + help_topic(
 
 CommandRunner setup_capture(CommandOptions& declare) {
     auto choices = std::make_shared<CaptureChoices>();
-    declare.text("-o,--output", choices->output, "FILE", "the core to write; FILE.zst is compressed",
-                 CommandOptions::Repeated::refused, ValueKind::file);
+    declare.text("-o,--output", choices->output, "FILE",
+                 "the core; FILE.zst compresses; - is standard output", CommandOptions::Repeated::refused,
+                 ValueKind::file);
     declare.flag("--fork", choices->fork, "read a copy that a fork makes: stops for milliseconds");
     declare.flag("--full", choices->full, "also save program files and what asks not to be dumped");
     declare.flag("--children", choices->children, "also each child process: FILE.NAME.PID");

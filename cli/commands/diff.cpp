@@ -10,11 +10,14 @@
 #include "cli/growth_limits.h"
 #include "cli/question.h"
 #include "cli/render/diff.h"
+#include "cli/words.h"
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
+#include "parsers/process/access.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -49,6 +52,12 @@ void check(const Session& session, const DiffOptions& options) {
         throw wrong_usage("too-many-cores", fmt::format("diff takes at most {} cores", most_cores));
 }
 
+/// A living one, whose core is taken when its turn comes.
+bool is_process(const std::string& word) {
+    std::error_code error;
+    return looks_like_process_id(word) && !std::filesystem::exists(word, error);
+}
+
 /// What is asked of each core in turn.
 class CoreByCore {
 public:
@@ -70,14 +79,13 @@ public:
             return;
         }
         CommonOptions options = session_.options();
-        options.core = path;
-        const Words words{.command = "diff",
-                          .core = {},
-                          .address = {},
-                          .more_addresses = {},
-                          .topics = {},
-                          .paths = {},
-                          .notes = {}};
+        Words words;
+        words.command = "diff";
+        words.typed = session_.words().typed;
+        if (is_process(path))
+            words.process = static_cast<std::int32_t>(std::stol(path));
+        else
+            options.core = path;
         Session one(options, words, session_.console(), session_.redactor(), session_.program_run(), nullptr);
         one.leave_core_in_use();
         {
@@ -172,23 +180,30 @@ std::string words_of(Session& session) {
 ExitCode run_diff(Session& session, const DiffOptions& options) {
     check(session, options);
     const std::vector<std::string>& paths = session.words().paths;
-    for (const std::string& path : paths) session.redactor().know_path(path);
+    for (const std::string& path : paths)
+        if (!is_process(path)) session.redactor().know_path(path);
     for (const std::string& path : paths)  // before minutes go by with the others
-        if (std::error_code error; !std::filesystem::exists(path, error))
+        if (is_process(path)) {
+            if (const auto why = why_no_access(access_facts(static_cast<std::int32_t>(std::stol(path))),
+                                               session.words().typed))
+                throw *why;
+        } else if (std::error_code error; !std::filesystem::exists(path, error))
             throw cannot_analyse("no-such-file",
                                  escape_for_terminal(session.redactor().path(path)) + ": no such file");
     std::optional<GrowthLimit> limit;
     if (!options.max_growth.empty()) limit = parse_growth_limit("--max-growth", options.max_growth);
     std::vector<GrowthRule> rules;
     for (const std::string& rule : options.fail_on) rules.push_back(parse_growth_rule(rule));
-    CoreByCore cores(session, options.objects, std::move(rules));
+    // A process that runs cannot be asked once more about the same moment.
+    const bool at_once = options.objects || std::any_of(paths.begin(), paths.end(), is_process);
+    CoreByCore cores(session, at_once, std::move(rules));
     const auto ask_all = [&] {
         for (const std::string& path : paths) cores.ask(path);
         tell_files_apart(cores.inventories(), paths);
         return growth(cores.inventories());
     };
     GrowthResult result = ask_all();
-    if (!options.objects && result.same_process && result.may_have_moved()) {
+    if (!at_once && result.same_process && result.may_have_moved()) {
         cores.begin_again();
         result = ask_all();
     }
@@ -238,7 +253,9 @@ std::string diff_details() {
     return "The cores are given from the oldest to the newest. Growth is told by names that\n"
            "mean the same in each of them: types, attributes, globals, locals of functions.\n"
            "With three or more cores, what grew from each to the next comes first. Of one\n"
-           "process, objects that went from one place to another are told from new ones.\n\n"
+           "process, objects that went from one place to another are told from new ones.\n"
+           "The id of a process that runs stands for a core of it, taken when its turn\n"
+           "comes: diff core.1 PID.\n\n"
            "A soak test that takes two cores fails with exit code 4 if one of its limits is\n"
            "exceeded: RULE is retained(EXPRESSION), count(TYPE) or memory(TYPE), then > and\n"
            "a size, a number, or a share of what was there before:\n  " +

@@ -174,8 +174,9 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     if (!options.object.empty()) parse_address(options.object);
     std::optional<OutputFile> file;
     if (!options.to_standard_output())
-        file.emplace(options.output,
-                     OutputFile::Rules{options.overwrite, format == ExportFormat::db, session.choice().path});
+        file.emplace(options.output, OutputFile::Rules{.overwrite = options.overwrite,
+                                                       .seekable = format == ExportFormat::db,
+                                                       .protected_path = session.choice().path});
 
     Question question(session, {Need::retained});
     if (format == ExportFormat::db) {

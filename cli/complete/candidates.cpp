@@ -82,11 +82,24 @@ private:
                 command_ = named;
             else if (core_.empty() && sources_.is_file(word))
                 core_ = word;
+            else if (is_number(word))
+                has_process_ = true;
         }
     }
 
     void add(const std::string& value, const std::string& remark, bool open = false) {
         if (value.starts_with(current_)) found_.push_back({value, remark, open});
+    }
+    /// As words.cpp has it: longer ones are addresses.
+    static bool is_number(const std::string& word) {
+        constexpr std::size_t most_digits = 7;
+        return !word.empty() && word.size() <= most_digits &&
+               word.find_first_not_of("0123456789") == std::string::npos;
+    }
+    bool has_core() const { return !core_.empty() || has_process_ || uses("--core"); }
+    void add_processes() {
+        if (!current_.empty() && !is_number(current_)) return;
+        for (const Candidate& process : sources_.processes(current_)) add(process.value, process.remark);
     }
     void add_paths(PathKind kind, const std::string& before) {
         for (const Candidate& path : sources_.paths(current_.substr(before.size()), kind))
@@ -130,10 +143,15 @@ private:
             if (const std::size_t comma = current_.rfind(',');
                 comma != std::string::npos && comma >= before.size())
                 before = current_.substr(0, comma + 1);
-        for (const std::string& word : option.words) add(before + word, "", option.several);
+        if (option.words_begin)
+            if (const std::size_t bar = current_.rfind('|'); bar != std::string::npos && bar >= before.size())
+                before = current_.substr(0, bar + 1);
+        for (const std::string& word : option.words)
+            add(before + word, "", option.several || option.words_begin);
     }
 
     std::vector<std::string> type_names() const {
+        if (has_process_) return {};  // known once its core is read
         CompletionSources::CoreAsked asked;
         asked.wishes.argument = core_;
         asked.wishes.option = value_of("--core");
@@ -146,7 +164,10 @@ private:
     void add_words() {
         if (!command_) {
             for (const auto& command : commands_) add(command->command.words.name, command->command.summary);
-            if (core_.empty() && !uses("--core")) add_paths(PathKind::cores, "");
+            if (has_core()) return;
+            add_paths(PathKind::cores, "");
+            if (!current_.empty())
+                add_processes();  // before a digit is typed, commands are what is looked for
             return;
         }
         const WordShape& takes = command_->command.words;
@@ -154,11 +175,13 @@ private:
             for (const std::string& topic : help_topics()) add(topic, "topic");
             for (const auto& command : commands_) add(command->command.words.name, command->command.summary);
         } else if (takes.takes_process) {
-            return;  // a number, which ps knows
+            if (!has_process_) add_processes();
         } else if (takes.takes_paths) {
             add_paths(takes.takes_exports ? PathKind::cores_and_exports : PathKind::cores, "");
-        } else if (takes.takes_core && core_.empty() && !uses("--core")) {
+            if (takes.takes_exports && !current_.empty()) add_processes();  // diff core.1 PID
+        } else if (takes.takes_core && !has_core()) {
             add_paths(PathKind::cores, "");
+            add_processes();
         }
     }
 
@@ -170,6 +193,7 @@ private:
     bool options_ended_ = false;
     const DeclaredCommand* command_ = nullptr;
     std::string core_;
+    bool has_process_ = false;
     std::vector<Candidate> found_;
 };
 

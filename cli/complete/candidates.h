@@ -28,6 +28,8 @@ struct CompletionSources {
     std::function<std::vector<Candidate>(const std::string& beginning, PathKind kind)> paths;
     /// Whether something exists at this path.
     std::function<bool(const std::string&)> is_file;
+    /// Living processes that may be Pythons, and whose number begins with the text.
+    std::function<std::vector<Candidate>(const std::string& beginning)> processes;
     struct CoreAsked {
         CoreWishes wishes;  // `argument` and `option` of the line, and its FileSearch
         std::string index_dir;

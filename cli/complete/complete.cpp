@@ -7,6 +7,7 @@
 #include "cli/complete/candidates.h"
 #include "cli/complete/kept_type_names.h"
 #include "cli/complete/paths.h"
+#include "cli/complete/processes.h"
 #include "cli/complete/shell_line.h"
 #include "cli/index_place.h"
 #include "parsers/base/error.h"
@@ -40,7 +41,7 @@ CompletionSources sources_here() {
                 std::error_code error;
                 return std::filesystem::is_regular_file(path, error);
             },
-            types_at_hand};
+            [](const std::string& beginning) { return process_candidates(beginning); }, types_at_hand};
 }
 
 std::string for_bash(const std::string& breaks, const std::string& line) {

@@ -56,10 +56,21 @@ std::string duration_text(std::uint64_t nanoseconds) {
     return fmt::format("{:.1f} s", milliseconds / 1000);
 }
 
-Document render_capture(const std::vector<CapturedFile>& files) {
+Document render_capture(const std::vector<CapturedFile>& files, CapturesTold told) {
     Document document{.command = "capture"};
     document.data["captures"] = Datum::list_of(files, captured_data);
-    for (const CapturedFile& file : files) document.say(sentence(captured_words(file)));
+    if (told == CapturesTold::each && files.size() > 1) {
+        const Text first(FilePath{files.front().path}), last(FilePath{files.back().path});
+        document.say(
+            sentence(says("{} are there, from {} to {}", how_many(files.size(), "core"), first, last)));
+        document.say(hint(says("diff {} {}", Text(FilePath{files.front().path}).quoted(),
+                               Text(FilePath{files.back().path}).quoted()),
+                          "what grew between them"));
+        return document;
+    }
+    for (const CapturedFile& file : files)
+        document.say(sentence(told == CapturesTold::each ? says("One core is there: {}", FilePath{file.path})
+                                                         : captured_words(file)));
     if (!files.empty())
         document.say(hint(Text(FilePath{files.front().path}).quoted(), "what fills its memory"));
     return document;

@@ -5,6 +5,7 @@
 #include "cli/document/document.h"
 #include "parsers/capture/capture.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,11 @@ struct CapturedFile {
     CaptureResult result;
 };
 
-/// One file for each process, the one that was asked for first.
-Document render_capture(const std::vector<CapturedFile>& files);
+enum class CapturesTold : std::uint8_t { no, each };
+
+/// One file for each process, the one that was asked for first. `each`: what is to be said of each was said when it was
+/// written, as with --every; then the text names what is there now.
+Document render_capture(const std::vector<CapturedFile>& files, CapturesTold told = CapturesTold::no);
 
 /// How long something took, in the unit that people would use: "0.4 ms", "143 ms", "1.2 s".
 std::string duration_text(std::uint64_t nanoseconds);

@@ -23,6 +23,7 @@
 #include "parsers/capture/page_hashes.h"
 #include "parsers/capture/process_copy.h"
 #include "parsers/capture/process_notes.h"
+#include "parsers/capture/running_program.h"
 #include "parsers/capture/stopped_process.h"
 
 #include <fmt/format.h>
@@ -96,7 +97,7 @@ std::uint64_t memory_for_changed(const CaptureOptions& options) {
 class Capture {
 public:
     Capture(pid_t pid, const CaptureTarget& target, const CaptureOptions& options)
-        : process_(pid), target_(target), options_(options) {
+        : process_(pid), program_(process_), target_(target), options_(options) {
         require_capturable(process_);
         filter_ = filter_of(process_, options.full);
         result_.pid = pid;
@@ -106,14 +107,21 @@ public:
 
     CaptureResult run() {
         const auto began = Clock::now();
-        if (options_.method == CaptureMethod::still)
-            by_standing_still();
-        else if (options_.method == CaptureMethod::copy || !by_fork())
-            by_copy();
+        try {
+            if (options_.method == CaptureMethod::still)
+                by_standing_still();
+            else if (options_.method == CaptureMethod::copy || !by_fork())
+                by_copy();
+        } catch (const Error& error) {
+            // If threads or memory have gone by an exec, that is what is to be said.
+            if (error.code() != "cannot-write") program_.require_same();
+            throw;
+        }
         struct stat facts {};
         if (::fstat(target_.descriptor, &facts) == 0)
             result_.disk_bytes = static_cast<std::uint64_t>(facts.st_blocks) * 512;
         result_.file_bytes = file_->file_bytes();
+        if (target_.in_order) result_.disk_bytes = result_.file_bytes;
         result_.nanoseconds = static_cast<std::uint64_t>((Clock::now() - began).count());
         return std::move(result_);
     }
@@ -139,6 +147,7 @@ private:
             const BeforeOthers before_others;
             StoppedProcess stopped(process_);
             seconds_ = seconds_now();
+            program_.require_same();
             threads = stopped.registers();
             if (threads.empty())
                 throw cannot_analyse("process-ended",
@@ -178,6 +187,7 @@ private:
                 say(round == 0 ? "copying" : "copying what changed",
                     static_cast<double>(i + 1) / static_cast<double>(plan.chunks.size()));
             }
+            program_.require_same();
             const auto took = Clock::now() - began;
             if (took < short_time || took > last / 2) break;
             last = took;
@@ -200,6 +210,7 @@ private:
         result_.method = CaptureMethod::fork;
         result_.stood_nanoseconds = static_cast<std::uint64_t>(copy->stood().count());
         const ProcessFiles files(copy->pid());
+        program_.require_same_in(files);
         std::vector<Mapping> mappings = read_mappings(required_text(files, "smaps"));
         for (const Mapping& mapping : before)
             if (mapping.not_in_fork && saving_of(mapping, filter_).saving != Saving::nothing)
@@ -227,6 +238,7 @@ private:
         records_ = read_records(process_, process_.threads());
         StoppedProcess stopped(process_);
         seconds_ = seconds_now();
+        program_.require_same();
         const std::vector<ThreadState> threads = stopped.registers();
         if (threads.empty())
             throw cannot_analyse("process-ended", fmt::format("{}: the process has ended", process_.pid()));
@@ -274,6 +286,7 @@ private:
     }
 
     ProcessFiles process_;
+    RunningProgram program_;
     const CaptureTarget& target_;
     const CaptureOptions& options_;
     CoreFilter filter_;

@@ -52,7 +52,7 @@ struct CaptureResult {
 };
 
 /// Writes the core of `pid` into `target`. Throws `Error` (exit 1), and the process goes on as it was: "no-such-process",
-/// "zombie", "kernel-thread", "itself", "traced", "not-permitted", "process-ended", "does-not-stop", "not-x86-64",
+/// "zombie", "kernel-thread", "itself", "traced", "not-permitted", "process-ended", "program-replaced", "does-not-stop", "not-x86-64",
 /// "cannot-write", "no-proc". The file is then of no use.
 /// Cost: memory for hashes (12 bytes a page) and for the pages that changed; the disk that the core takes. Call it while
 /// this process has one thread.

@@ -1,27 +1,21 @@
-// A compressed core is a series of zstd frames, which unpack to what the frames hold one after the other: the headers,
-// then each mebibyte of each mapping. The headers come first and are known last; so while the process runs the frames go
-// to a file without a name, and in the end they are copied behind the headers. Only the frames with a page that changed
-// are made anew. What was copied is given back to the disk at once, so both files together take no more than one. Of
-// memory that stands still nothing is put by: its headers are known first.
-//
-// Level 1: an object heap shrinks to a fourth or fifth, nearly as much as at level 3, at twice the speed.
-//
-// Source: RFC 8878 (frames follow each other); zstd.h.
+// A compressed core is a series of frames (frame_packer.h), which unpack to what the frames hold one after the other: the
+// headers, then each mebibyte of each mapping. The headers come first and are known last; so while the process runs the
+// frames go to a file without a name, and in the end they are copied behind the headers. Only the frames with a page that
+// changed are made anew. What was copied is given back to the disk at once, so both files together take no more than one.
+// Of memory that stands still nothing is put by: its headers are known first.
 
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
 #include "parsers/capture/core_file_out.h"
 #include "parsers/capture/drop_behind.h"
+#include "parsers/capture/nameless_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/types.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -30,33 +24,18 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_in_frame = 1 << 20;
-constexpr int level = 1;
-
-struct FreeCompressor {
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-};
-struct FreeDecompressor {
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
 
 /// A file that frames are added to.
 class FrameFile {
 public:
-    FrameFile(int descriptor, const std::string& name)
-        : file_(descriptor, name), compressor_(ZSTD_createCCtx()), frame_(ZSTD_compressBound(most_in_frame)) {
-        if (!compressor_) throw cannot_analyse("too-little-memory", "too little memory to compress with");
-        ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_compressionLevel, level);
-        ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_checksumFlag, 1);
-    }
+    FrameFile(int descriptor, const CaptureTarget& target, bool in_order)
+        : file_(descriptor, target.name, in_order), packer_(FramePacker::create(target.compression)) {}
 
     /// Returns the size of the frame.
     std::uint64_t add(std::span<const std::byte> bytes) {
-        const std::size_t size =
-            ZSTD_compress2(compressor_.get(), frame_.data(), frame_.size(), bytes.data(), bytes.size());
-        if (ZSTD_isError(size)) file_.cannot_write(ENOMEM);
-        file_.write(end_, std::span(frame_.data(), size));
-        end_ += size;
-        return size;
+        const std::uint64_t before = end_;
+        packer_->pack(bytes, append_);
+        return end_ - before;
     }
     void add(std::string_view text) {
         for (std::size_t done = 0; done < text.size(); done += most_in_frame) {
@@ -65,26 +44,7 @@ public:
         }
     }
     /// One frame for any number of zeros.
-    void add_zeros(std::uint64_t count) {
-        if (count == 0) return;
-        static const std::vector<std::byte> zeros(most_in_frame);
-        ZSTD_CCtx* const context = compressor_.get();
-        ZSTD_CCtx_setPledgedSrcSize(context, count);
-        for (bool done = false; !done;) {
-            ZSTD_inBuffer in{zeros.data(), std::min<std::uint64_t>(count, zeros.size()), 0};
-            count -= in.size;
-            for (;;) {
-                ZSTD_outBuffer out{frame_.data(), frame_.size(), 0};
-                const std::size_t left =
-                    ZSTD_compressStream2(context, &out, &in, count > 0 ? ZSTD_e_continue : ZSTD_e_end);
-                if (ZSTD_isError(left)) file_.cannot_write(ENOMEM);
-                file_.write(end_, std::span(frame_.data(), out.pos));
-                end_ += out.pos;
-                done = count == 0 && left == 0;
-                if (done || (count > 0 && in.pos == in.size)) break;
-            }
-        }
-    }
+    void add_zeros(std::uint64_t count) { packer_->pack_zeros(count, append_); }
     /// A frame of another file.
     void copy(int from, std::uint64_t at, std::uint64_t bytes) {
         file_.copy(from, at, end_, bytes);
@@ -96,9 +56,13 @@ public:
 
 private:
     FileWriter file_;
-    std::unique_ptr<ZSTD_CCtx, FreeCompressor> compressor_;
-    std::vector<std::byte> frame_;
+    std::unique_ptr<FramePacker> packer_;
     std::uint64_t end_ = 0;
+    FramePacker::Give append_ = [this](std::span<const std::byte> packed) {
+        if (packed.empty()) return;
+        file_.write(end_, packed);
+        end_ += packed.size();
+    };
 };
 
 struct KeptFrame {
@@ -109,17 +73,12 @@ struct KeptFrame {
 class CompressedCoreOut final : public CoreFileOut {
 public:
     explicit CompressedCoreOut(const CaptureTarget& target)
-        : target_(target), out_(target.descriptor, target.name) {}
+        : target_(target), out_(target.descriptor, target_, target.in_order) {}
 
     void begin(const MemoryPlan& plan) override {
-        spool_ = Descriptor(::open(target_.folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-        if (!spool_.is_open()) {
-            std::string name = target_.folder + "/.heapsift-frames.XXXXXX";
-            spool_ = Descriptor(::mkostemp(name.data(), O_CLOEXEC));
-            if (!spool_.is_open()) out_.file().cannot_write(errno);
-            ::unlink(name.c_str());
-        }
-        kept_out_ = std::make_unique<FrameFile>(spool_.number(), target_.name);
+        spool_ = nameless_file_in(target_.folder);
+        if (!spool_.is_open()) out_.file().cannot_write(errno);
+        kept_out_ = std::make_unique<FrameFile>(spool_.number(), target_, false);
         kept_.reserve(plan.chunks.size());
         for (const Chunk& chunk : plan.chunks) kept_.push_back({chunk.range, 0, 0});
     }
@@ -227,20 +186,28 @@ private:
         return anew_;
     }
 
+    void unpack(const KeptFrame& frame) {
+        packed_.resize(frame.bytes);
+        unpacked_.clear();
+        const ssize_t got =
+            ::pread(spool_.number(), packed_.data(), packed_.size(), static_cast<off_t>(frame.at));
+        if (got == static_cast<ssize_t>(packed_.size())) {
+            const auto stream = unpack_bytes(packed_, most_in_frame);
+            Bytes block;
+            while (stream && unpacked_.size() <= frame.range.size() &&
+                   stream->next(block) == ByteStream::Status::block)
+                unpacked_.insert(unpacked_.end(), block.begin(), block.end());
+        }
+        if (unpacked_.size() != frame.range.size())
+            throw cannot_analyse("cannot-read",
+                                 fmt::format("{}: what was put by could not be read again", target_.name));
+    }
+
     void copy_page(Address address, std::byte* to) {
         const KeptFrame* frame = frame_at(address);
         if (!frame) return;
         if (frame != unpacked_frame_) {
-            packed_.resize(frame->bytes);
-            unpacked_.assign(frame->range.size(), std::byte{0});
-            const ssize_t got =
-                ::pread(spool_.number(), packed_.data(), packed_.size(), static_cast<off_t>(frame->at));
-            if (!decompressor_) decompressor_.reset(ZSTD_createDCtx());
-            if (got != static_cast<ssize_t>(packed_.size()) ||
-                ZSTD_decompressDCtx(decompressor_.get(), unpacked_.data(), unpacked_.size(), packed_.data(),
-                                    packed_.size()) != unpacked_.size())
-                throw cannot_analyse(
-                    "cannot-read", fmt::format("{}: what was put by could not be read again", target_.name));
+            unpack(*frame);
             unpacked_frame_ = frame;
         }
         const std::byte* page = unpacked_.data() + (address - frame->range.start);
@@ -254,7 +221,6 @@ private:
     std::vector<KeptFrame> kept_;  // ascending by address
     std::vector<std::byte> anew_, packed_, unpacked_;
     const KeptFrame* unpacked_frame_ = nullptr;
-    std::unique_ptr<ZSTD_DCtx, FreeDecompressor> decompressor_;
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 #pragma once
 
-// Where the bytes of a captured core go: a sparse file, or one compressed by zstd.
+// Where the bytes of a captured core go: a sparse file, or one that is compressed.
 
 #include "parsers/capture/core_headers_out.h"
+#include "parsers/capture/frame_packer.h"
 #include "parsers/capture/page_hashes.h"
 #include "parsers/capture/remote_memory.h"
 
@@ -17,9 +18,11 @@ namespace heapsift {
 /// An empty file, open for reading and writing; it is not closed here.
 struct CaptureTarget {
     int descriptor = -1;
-    std::string name;         // for messages: escaped
-    std::string folder;       // where files without a name may be made, for what does not go into it at once
-    bool compressed = false;  // by zstd
+    std::string name;  // for messages: escaped
+    std::string
+        folder;  // where files without a name may be made, for what does not go into it at once; "": in memory
+    Compression compression = Compression::none;
+    bool in_order = false;  // each byte is written once, one after the other: a pipe. Only with a compression
 };
 
 /// Takes memory chunk by chunk while the process runs, then what had changed in the end. All throw `Error` (exit 1):

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,14 +64,21 @@ void FileWriter::push(std::uint64_t at, std::uint64_t end) {
 void FileWriter::write(std::uint64_t at, std::span<const std::byte> bytes) {
     const std::uint64_t start = at;
     while (!bytes.empty()) {
-        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at));
+        const ssize_t written =
+            in_order_ ? ::write(descriptor_, bytes.data(), bytes.size())
+                      : ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at));
         if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && errno == EAGAIN && in_order_) {  // a pipe of somebody who does not wait
+            pollfd room{descriptor_, POLLOUT, 0};
+            ::poll(&room, 1, -1);
+            continue;
+        }
         if (written < 0) cannot_write(errno);
         if (written == 0) cannot_write(ENOSPC);
         bytes = bytes.subspan(static_cast<std::size_t>(written));
         at += static_cast<std::uint64_t>(written);
     }
-    push(start, at);
+    if (!in_order_) push(start, at);
 }
 
 void FileWriter::write(std::uint64_t at, std::string_view text) {
@@ -111,6 +119,7 @@ void FileWriter::give_back(std::uint64_t at, std::uint64_t bytes) {
 }
 
 void FileWriter::finish(std::uint64_t bytes) {
+    if (in_order_) return;
     if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) cannot_write(errno);
     // Waits for the disk too: a failure is noticed while the file can still be taken back.
     if (::fdatasync(descriptor_) != 0) cannot_write(errno);

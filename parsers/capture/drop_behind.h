@@ -13,8 +13,10 @@ namespace heapsift {
 /// Writes at any place of a file, and sees to it that at most some 32 MiB of what was written lie in the page cache.
 class FileWriter {
 public:
-    /// `name`: for messages, escaped.
-    FileWriter(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+    /// `name`: for messages, escaped. `in_order`: of a pipe; what is written continues what was written before, and
+    /// nothing is cleared or given back.
+    FileWriter(int descriptor, std::string name, bool in_order = false)
+        : descriptor_(descriptor), name_(std::move(name)), in_order_(in_order) {}
 
     /// Throws `Error` (exit 1, "cannot-write").
     void write(std::uint64_t at, std::span<const std::byte> bytes);
@@ -35,6 +37,7 @@ private:
 
     int descriptor_;
     std::string name_;
+    bool in_order_;
     std::uint64_t window_start_ = 0, window_end_ = 0;  // being filled
     std::uint64_t pushed_start_ = 0, pushed_end_ = 0;  // on its way to the disk
     std::uint64_t in_window_ = 0;

@@ -60,6 +60,13 @@ bool get_registers(pid_t tid, std::array<std::uint64_t, 27>& registers) {
     return ::ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &part) == 0 && part.iov_len == sizeof registers;
 }
 
+/// False after an exec, which puts other code there or none.
+bool is_system_call(pid_t tid, Address instruction) {
+    errno = 0;
+    const long word = ::ptrace(PTRACE_PEEKTEXT, tid, instruction.value, nullptr);
+    return errno == 0 && (word & 0xffff) == 0x050f;
+}
+
 void block_signals(pid_t tid, std::uint64_t blocked) {
     ::ptrace(PTRACE_SETSIGMASK, tid, sizeof blocked, &blocked);
 }
@@ -127,7 +134,7 @@ bool MadeCalls::go_to_stop(int& status) {
 
 std::optional<std::int64_t> MadeCalls::call(std::uint64_t number,
                                             const std::array<std::uint64_t, 5>& arguments, pid_t* made) {
-    if (!there_) return std::nullopt;
+    if (!there_ || !is_system_call(tid_, instruction_)) return std::nullopt;
     std::array<std::uint64_t, 27> registers = registers_;
     registers[rip] = instruction_.value;
     registers[rax] = number;

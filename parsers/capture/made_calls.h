@@ -27,7 +27,8 @@ public:
 
     /// False if the thread's seccomp filter cannot be put off meanwhile (that takes CAP_SYS_ADMIN).
     bool put_off_seccomp();
-    /// The result of the call, -errno if it failed; nothing if the thread ended. `made`: the process that clone made, as
+    /// The result of the call, -errno if it failed; nothing if the thread ended, or there is no such instruction any
+    /// longer. `made`: the process that clone made, as
     /// we see it; it stands, and is traced.
     std::optional<std::int64_t> call(std::uint64_t number, const std::array<std::uint64_t, 5>& arguments,
                                      pid_t* made = nullptr);

@@ -10,8 +10,8 @@
 
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
+#include "parsers/capture/nameless_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,15 +37,6 @@ constexpr std::uint64_t gone = 1;  // was kept, and was no longer there when it 
 std::uint64_t hash_of(const std::byte* page) {
     const std::uint64_t hash = XXH3_64bits(page, captured_page);
     return hash <= gone ? hash + 2 : hash;
-}
-
-int nameless_file_in(const std::string& folder) {
-    const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (file >= 0) return file;
-    std::string name = folder + "/.heapsift-changed.XXXXXX";
-    const int named = ::mkostemp(name.data(), O_CLOEXEC);
-    if (named >= 0) ::unlink(name.c_str());
-    return named;
 }
 
 }  // namespace
@@ -125,14 +116,16 @@ ChangedPages::ChangedPages(std::uint64_t expected, std::uint64_t limit_bytes, st
 
 ChangedPages::~ChangedPages() {
     if (memory_) ::munmap(memory_, in_memory_ * captured_page);
-    if (file_ >= 0) ::close(file_);
 }
 
 int ChangedPages::file() {
     if (const int there = file_; there >= 0) return there;
     static std::mutex one_at_a_time;
     const std::lock_guard guard(one_at_a_time);
-    if (file_ < 0) file_ = nameless_file_in(folder_);
+    if (file_ < 0) {
+        nameless_ = nameless_file_in(folder_);
+        file_ = nameless_.number();
+    }
     return file_;
 }
 
@@ -145,8 +138,8 @@ std::uint32_t ChangedPages::add(const std::byte* page) {
     const auto at = static_cast<off_t>((place - in_memory_) * captured_page);
     if (::pwrite(file(), page, captured_page, at) != static_cast<ssize_t>(captured_page))
         throw cannot_analyse("cannot-write",
-                             fmt::format("{}: no room for the pages that changed meanwhile: {}", folder_,
-                                         system_reason(errno)),
+                             fmt::format("{}: no room for the pages that changed meanwhile: {}",
+                                         folder_.empty() ? "memory" : folder_, system_reason(errno)),
                              "the process goes on; --fork needs no such room");
     return place;
 }

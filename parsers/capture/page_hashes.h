@@ -2,6 +2,7 @@
 
 // The hash of each page that was copied while the process ran, and the pages that had changed when it was stopped.
 
+#include "parsers/base/descriptor.h"
 #include "parsers/capture/pages.h"
 #include "parsers/capture/remote_memory.h"
 
@@ -50,7 +51,7 @@ enum class PageState : std::uint32_t {
 /// may add at once.
 class ChangedPages {
 public:
-    /// `expected`: for so many pages memory is taken at once. `folder`: where the file is made, if it is needed.
+    /// `expected`: for so many pages memory is taken at once. `folder`: where the file is made, if it is needed (nameless_file.h).
     ChangedPages(std::uint64_t expected, std::uint64_t limit_bytes, std::string folder);
     ~ChangedPages();
     ChangedPages(const ChangedPages&) = delete;
@@ -68,7 +69,8 @@ private:
     std::uint64_t in_memory_ = 0;  // pages
     std::string folder_;
     std::atomic<std::uint32_t> next_ = 0;
-    std::atomic<int> file_ = -1;
+    Descriptor nameless_;
+    std::atomic<int> file_ = -1;  // its number
 };
 
 /// The second reading, of the stopped process: which pages are as they were copied.

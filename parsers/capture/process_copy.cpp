@@ -11,6 +11,9 @@
 // A killed child stays a zombie until its parent asks for it, and this parent does not know of it. So the helper has a
 // thread of the process ask (wait4 with __WALL): one thread stands for some microseconds more.
 //
+// One thing is not as if nothing had been: if the process calls exec while its copy is read, the kernel sends it SIGCHLD at
+// the copy's end (do_notify_parent: the child is one of another program). Who does not handle it does not notice.
+//
 // A seccomp filter may forbid clone, and may kill the process for trying. The filter can be put off for the while by
 // whoever has CAP_SYS_ADMIN (PTRACE_O_SUSPEND_SECCOMP); else no copy is made.
 //
@@ -213,7 +216,8 @@ private:
             try {
                 if (!wait_for_stop(tid)) continue;
                 const bool filtered = has_seccomp(process_, tid);
-                MadeCalls calls(tid, instruction_);
+                // It may run another program by now.
+                MadeCalls calls(tid, find_system_call(process_).value_or(instruction_));
                 if (!filtered || calls.put_off_seccomp())
                     done = calls
                                .call(SYS_wait4,

@@ -233,7 +233,7 @@ private:
 }  // namespace
 
 std::unique_ptr<CoreFileOut> CoreFileOut::create(const CaptureTarget& target) {
-    if (target.compressed) return compressed_core_out(target);
+    if (target.compression != Compression::none) return compressed_core_out(target);
     return std::make_unique<SparseCoreOut>(target);
 }
 

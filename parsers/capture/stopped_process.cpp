@@ -143,6 +143,8 @@ ThreadState thread_state(pid_t tid) {
 StoppedProcess::Seized StoppedProcess::seize(pid_t tid) {
     if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) == 0) return Seized::yes;
     const int reason = errno;
+    // A thread that was seized and called exec has the process's number now.
+    if (reason == EPERM && tid == process_.pid() && tracer_of(process_) == ::getpid()) return Seized::yes;
     if (reason == ESRCH || is_over(process_, tid)) return Seized::gone;
     throw not_seized(process_, reason);
 }
@@ -165,7 +167,10 @@ StoppedProcess::StoppedProcess(const ProcessFiles& process) : process_(process) 
             for (const pid_t tid : added) ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
             for (const pid_t tid : added) {
                 threads_.push_back(tid);
-                if (!wait_for_stop(tid)) threads_.pop_back();
+                if (wait_for_stop(tid)) continue;
+                // It has ended; or another thread has its number now, by an exec, and has to be stopped too.
+                threads_.pop_back();
+                seized.erase(std::find(seized.begin(), seized.end(), tid));
             }
             added = seize_new();
         }

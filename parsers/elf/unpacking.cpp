@@ -317,10 +317,15 @@ std::unique_ptr<ByteStream> unpack_file(const std::string& path, std::size_t blo
     return stream;
 }
 
-std::unique_ptr<ByteStream> unpack_xz(Bytes packed, std::size_t block_bytes) {
-    if (compression_of(packed) != Compression::xz) return nullptr;
+std::unique_ptr<ByteStream> unpack_bytes(Bytes packed, std::size_t block_bytes) {
+    const Compression compression = compression_of(packed);
+    if (compression == Compression::none) return nullptr;
     return std::make_unique<UnpackedStream>(std::make_unique<BeginningWith>(packed, nullptr),
-                                            decoder_of(Compression::xz), block_bytes);
+                                            decoder_of(compression), block_bytes);
+}
+
+std::unique_ptr<ByteStream> unpack_xz(Bytes packed, std::size_t block_bytes) {
+    return compression_of(packed) == Compression::xz ? unpack_bytes(packed, block_bytes) : nullptr;
 }
 
 }  // namespace heapsift

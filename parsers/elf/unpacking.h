@@ -40,7 +40,10 @@ public:
 /// for zstd's window, up to 1 GiB for that of xz: a stream that needs more is `damaged`.
 std::unique_ptr<ByteStream> unpack_file(const std::string& path, std::size_t block_bytes);
 
-/// The same of an xz stream in memory, which must outlive the result, compressed once. Null if it is none.
+/// The same of a stream in memory, which must outlive the result, compressed once. Null if it is none.
+std::unique_ptr<ByteStream> unpack_bytes(Bytes packed, std::size_t block_bytes);
+
+/// The same, of xz alone.
 std::unique_ptr<ByteStream> unpack_xz(Bytes packed, std::size_t block_bytes);
 
 }  // namespace heapsift

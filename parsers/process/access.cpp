@@ -69,7 +69,7 @@ constexpr const char* container_cure =
     "start the container with --cap-add SYS_PTRACE (kubernetes: securityContext, capabilities, add: "
     "[SYS_PTRACE]), or ask from the host";
 
-Error no_such_process(const AccessFacts& facts) {
+Error no_process_seen(const AccessFacts& facts, MayBeFile may_be_file) {
     const std::string number = std::to_string(facts.pid);
     if (facts.processes_hidden && facts.self.effective_user != 0)
         return cannot_analyse(
@@ -77,7 +77,9 @@ Error no_such_process(const AccessFacts& facts) {
             fmt::format("no process {} can be seen: /proc hides those of other users (hidepid)", number),
             "as root: " + as_root(number));
     return cannot_analyse(
-        "no-such-process", fmt::format("there is no process {}, and no file of that name", number),
+        "no-such-process",
+        fmt::format("there is no process {}{}", number,
+                    may_be_file == MayBeFile::yes ? ", and no file of that name" : ""),
         "pgrep -af python lists the running ones; in a container, processes have other numbers");
 }
 
@@ -179,8 +181,9 @@ AccessFacts access_facts(std::int32_t pid, const std::string& proc) {
     return facts;
 }
 
-std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& arguments) {
-    if (!facts.process) return no_such_process(facts);
+std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& arguments,
+                                   MayBeFile may_be_file) {
+    if (!facts.process) return no_process_seen(facts, may_be_file);
     const ProcessFacts& process = *facts.process;
     const std::string who = process_words(process);
     if (process.pid != process.process)
@@ -197,7 +200,7 @@ std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& 
                               fmt::format("{} is a thread of the kernel and has no memory of its own", who),
                               "pgrep -af python lists the Pythons");
     if (facts.refused == 0) return std::nullopt;
-    if (facts.refused == ENOENT || facts.refused == ESRCH) return no_such_process(facts);
+    if (facts.refused == ENOENT || facts.refused == ESRCH) return no_process_seen(facts, may_be_file);
     if (same_ids(facts.self, process) || has_capability(facts.self))
         return refused_by_something(facts, process, who, arguments);
     if (facts.self.effective_user == 0)

@@ -27,10 +27,14 @@ struct AccessFacts {
 /// in tests.
 AccessFacts access_facts(std::int32_t pid, const std::string& proc = "/proc");
 
+/// Whether the number could have been meant as a file's name.
+enum class MayBeFile : std::uint8_t { no, yes };
+
 /// Nothing if its memory may be read. Else the one line that says which of the reasons it is, with what would
 /// help; `arguments` are those of the command to try again ("1234 types"). Exit 1: "no-such-process",
 /// "zombie", "kernel-thread", "not-permitted"; 2: "a-thread" (of a process, which is named).
-std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& arguments);
+std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& arguments,
+                                   MayBeFile may_be_file = MayBeFile::yes);
 
 /// "process 1234 (python3)".
 std::string process_words(const ProcessFacts& process);

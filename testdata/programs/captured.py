@@ -1,9 +1,9 @@
 """A process that is captured while it works, and notices whatever that does to it.
 
     captured.py MODE [COUNT]        threads: COUNT threads that wait and work; restless: it forks, spawns, and ends threads all the while;
-                                    plain; children: two child processes besides
+                                    plain; children: two child processes besides; large: 96 MiB of memory besides
 
-It answers each line of standard input with the same line, the number of things that went wrong so far, and the first of them. Wrong is: a sum
+On a line `exec` it becomes another process of the same program, by exec, and says `ready` again. It answers each other line of standard input with the same line, the number of things that went wrong so far, and the first of them. Wrong is: a sum
 that is not what it must be, a wait that ended early or with an error, a lock that was lost, a signal that nobody sent, a child that it did not make.
 """
 
@@ -102,13 +102,17 @@ def main():
         for target in (come_and_go, come_and_go, have_children):
             threading.Thread(target=target, daemon=True).start()
     children = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"]) for _ in range(2)] if mode == "children" else []
+    ballast = bytearray(os.urandom(1 << 16) * (96 << 4)) if mode == "large" else b""
     print("ready", os.getpid(), *[child.pid for child in children], flush=True)
     while True:
         line = sys.stdin.readline()
         if not line:
             break
-        if mode in ("plain", "threads"):
+        if line.strip() == "exec":
+            os.execv(sys.executable, [sys.executable] + sys.argv)
+        if mode in ("plain", "threads", "large"):
             no_unknown_child()
+        expect("its memory is lost", mode != "large" or len(ballast) == 96 << 20)
         print(line.strip(), len(wrong), wrong[0] if wrong else "", flush=True)
     for child in children:
         child.kill()

@@ -55,6 +55,8 @@ LINES = [
     ("objects core.1 --type __main__.No", ["objects", "core.1", "--type", "__main__.Node"]),
     ("objects --type=__main__.No", ["objects", "--type=__main__.Node"]),
     ("objects --type pkg3", ["objects", "--type", "pkg3."]),
+    ("capture 1 --when gro", ["capture", "1", "--when", "growth>"]),
+    (r"capture 1 --when rss\>80%\|cg", ["capture", "1", "--when", "rss>80%|cgroup>"]),
     ("xapt", ["xapt"]),
 ]
 
@@ -182,6 +184,15 @@ def check_cold(check: Check, program: str, work: Path, environment: Dict[str, st
     changed.unlink()
 
 
+def check_processes(check: Check, program: str, environment: Dict[str, str]) -> None:
+    python = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    try:
+        found = {line.split(b"\t")[0] for line in ask(check, program, ["fish", "capture", ""], environment).splitlines()}
+        check.same("capture <Tab>: this process, and another", {str(os.getpid()).encode(), str(python.pid).encode()} <= found, True)
+    finally:
+        python.communicate()
+
+
 def check_shell(check: Check, shell: Shell, home: Path) -> None:
     for line, words in LINES:
         check.same(f"{shell.name}: {line}<Tab>", shell.tab(line), words)
@@ -196,6 +207,15 @@ def check_shell(check: Check, shell: Shell, home: Path) -> None:
     check.same(f"{shell.name}: an open double quote", found, ["objects", "--type", "evil.f g"])
     shown = shell.listed("objects --type evil.")
     check.same(f"{shell.name}: all of them are listed", b"k&l" in shown or b"k\\&l" in shown, True)
+    pythons = [subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE) for _ in range(2)]
+    try:
+        shown = shell.listed("types ")  # not "capture ": there the first Tab may type what all have in common
+        check.same(f"{shell.name}: processes are listed", [str(one.pid).encode() in shown for one in pythons], [True, True])
+        whole = str(pythons[0].pid)
+        check.same(f"{shell.name}: a process", shell.tab(f"capture {whole}"), ["capture", whole])
+    finally:
+        for one in pythons:
+            one.communicate()
 
 
 def main() -> int:
@@ -216,6 +236,7 @@ def main() -> int:
         home.mkdir()
         environment = prepare(program, work, home)
         check_cold(check, program, work, environment)
+        check_processes(check, program, environment)
         for name in arguments.shells:
             if shutil.which(name) is None:
                 print(f"not covered: {name} is not installed")

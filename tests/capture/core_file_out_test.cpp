@@ -13,22 +13,26 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <random>
+#include <thread>
 
 using namespace heapsift;
 using namespace heapsift::test;
 
 namespace {
 
+constexpr std::array all_compressions = {Compression::none, Compression::zstd, Compression::gzip,
+                                         Compression::xz, Compression::lz4};
 constexpr std::uint64_t low = 0x7f0000000000;
 
 class Writing {
 public:
-    explicit Writing(bool compressed)
-        : path_(directory_.path() + (compressed ? "/core.zst" : "/core")),
+    explicit Writing(Compression compression)
+        : path_(directory_.path() + "/core" + std::string(ending_of(compression))),
           descriptor_(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600)) {
-        target_ = {descriptor_, "core", directory_.path(), compressed};
+        target_ = {descriptor_, "core", directory_.path(), compression};
         out_ = CoreFileOut::create(target_);
     }
     ~Writing() { ::close(descriptor_); }
@@ -143,11 +147,13 @@ SimulatedProcess some_process(std::mt19937& random) {
 
 TEST_CASE("captured core: its bytes are those of the stop, whatever changed while it was copied",
           "[capture]") {
-    const bool compressed = GENERATE(false, true);
-    for (unsigned seed = 1; seed <= 6; ++seed) {
+    const Compression compression = GENERATE(from_range(all_compressions));
+    const bool two_ways = compression == Compression::none || compression == Compression::zstd;
+    for (unsigned seed = 1; seed <= (two_ways ? 6 : 2);
+         ++seed) {  // the other formats differ in the packer alone
         std::mt19937 random(seed);
         SimulatedProcess process = some_process(random);
-        Writing writing(compressed);
+        Writing writing(compression);
         const MemoryPlan first = process.plan();
         PageHashes hashes(first);
         writing.out().begin(first);
@@ -159,16 +165,16 @@ TEST_CASE("captured core: its bytes are those of the stop, whatever changed whil
         change(process, random);
         const MemoryPlan plan = process.plan();
         writing.out().finish(plan, process.read_again(plan, hashes), hashes, notes());
-        INFO("seed " << seed << (compressed ? ", compressed" : ""));
+        INFO("seed " << seed << ending_of(compression));
         check_core(writing.path(), process);
     }
 }
 
 TEST_CASE("captured core: of memory that stands still", "[capture]") {
-    const bool compressed = GENERATE(false, true);
+    const Compression compression = GENERATE(from_range(all_compressions));
     std::mt19937 random(99);
     const SimulatedProcess process = some_process(random);
-    Writing writing(compressed);
+    Writing writing(compression);
     const MemoryPlan plan = process.plan();
     std::vector<std::byte> buffer;
     ChunkBytes read;
@@ -183,7 +189,7 @@ TEST_CASE("captured core: with more mappings than an ELF header can count", "[ca
     for (std::uint64_t i = 0; i < 66000; ++i)
         process.mappings.push_back({low + i * 2 * captured_page, 1, i % 2 == 0});
     for (const std::uint64_t i : {0, 1000, 65999}) process.page_seeds[low + i * 2 * captured_page] = i + 1;
-    Writing writing(GENERATE(false, true));
+    Writing writing(GENERATE(Compression::none, Compression::zstd));
     const MemoryPlan plan = process.plan();
     PageHashes hashes(plan);
     writing.out().begin(plan);
@@ -197,7 +203,7 @@ TEST_CASE("captured core: the disk that it takes is that of the pages that are t
     process.mappings.push_back({low, 1 << 18, true});  // 1 GiB, of which three pages were touched
     for (const std::uint64_t n : {0, 70000, (1 << 18) - 1})
         process.page_seeds[low + n * captured_page] = n + 1;
-    Writing writing(false);
+    Writing writing(Compression::none);
     const MemoryPlan plan = process.plan();
     CHECK(plan.pages == 3);
     PageHashes hashes(plan);
@@ -208,4 +214,69 @@ TEST_CASE("captured core: the disk that it takes is that of the pages that are t
     REQUIRE(::stat(writing.path().c_str(), &facts) == 0);
     CHECK(facts.st_blocks * 512 < 1 << 20);
     CHECK(writing.out().file_bytes() == static_cast<std::uint64_t>(facts.st_size));
+}
+
+TEST_CASE("captured core: into a pipe, each byte once", "[capture]") {
+    std::mt19937 random(7);
+    SimulatedProcess process = some_process(random);
+    const TemporaryDirectory directory;
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    std::string got;
+    std::thread reader([&] {
+        std::array<char, 65536> block;
+        for (ssize_t count = 0; (count = ::read(ends[0], block.data(), block.size())) > 0;)
+            got.append(block.data(), static_cast<std::size_t>(count));
+    });
+    const CaptureTarget target{ends[1], "-", "", Compression::zstd, true};
+    const auto out = CoreFileOut::create(target);
+    const MemoryPlan first = process.plan();
+    PageHashes hashes(first);
+    out->begin(first);
+    for (const Chunk& chunk : first.chunks) {
+        std::vector<std::byte> buffer;
+        const ChunkBytes read = process.read(first, chunk, buffer);
+        if (hashes.take(first, chunk, read)) out->keep(first, chunk, read);
+    }
+    change(process, random);
+    const MemoryPlan plan = process.plan();
+    out->finish(plan, process.read_again(plan, hashes), hashes, notes());
+    ::close(ends[1]);
+    reader.join();
+    ::close(ends[0]);
+    CHECK(got.size() == out->file_bytes());
+    check_core(directory.write("core", got), process);
+}
+
+TEST_CASE("frames: what is packed unpacks to the same, and zeros to as many", "[capture]") {
+    for (const Compression compression : all_compressions) {
+        if (compression == Compression::none) continue;
+        INFO(ending_of(compression));
+        CHECK(compression_by_ending("/x/core.1" + std::string(ending_of(compression))) == compression);
+        const auto packer = FramePacker::create(compression);
+        std::vector<std::byte> packed, expected;
+        const FramePacker::Give give = [&](std::span<const std::byte> part) {
+            packed.insert(packed.end(), part.begin(), part.end());
+        };
+        std::mt19937 random(3);
+        for (const std::size_t size : {0, 1, 4096, 1 << 20, (1 << 20) + 1, 3 << 20}) {
+            std::vector<std::byte> bytes(size);
+            for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() % 7 == 0 ? random() : 0);
+            packer->pack(bytes, give);
+            expected.insert(expected.end(), bytes.begin(), bytes.end());
+            const std::uint64_t zeros = size * 3 + 5;
+            packer->pack_zeros(zeros, give);
+            expected.resize(expected.size() + zeros);
+        }
+        const auto stream = unpack_bytes(packed, 1 << 16);
+        REQUIRE(stream);
+        std::vector<std::byte> unpacked;
+        Bytes block;
+        ByteStream::Status status;
+        while ((status = stream->next(block)) == ByteStream::Status::block)
+            unpacked.insert(unpacked.end(), block.begin(), block.end());
+        CHECK(status == ByteStream::Status::end);
+        CHECK(unpacked == expected);
+    }
+    CHECK(compression_by_ending("core.zst.old") == Compression::none);
 }

@@ -4,6 +4,7 @@
 #include "cli/complete/complete.h"
 #include "cli/complete/kept_type_names.h"
 #include "cli/complete/paths.h"
+#include "cli/complete/processes.h"
 #include "cli/complete/shell_line.h"
 #include "tests/catch.h"
 
@@ -35,6 +36,13 @@ CompletionSources made_up() {
                 return found;
             },
             [](const std::string& path) { return path.starts_with("core."); },
+            [](const std::string& beginning) {
+                std::vector<Candidate> found;
+                for (const char* process : {"812", "1234"})
+                    if (std::string(process).starts_with(beginning))
+                        found.push_back({process, "python3 app.py", false});
+                return found;
+            },
             [](const CompletionSources::CoreAsked& asked) {
                 asked_core() = asked.wishes.argument + "|" + asked.wishes.option;
                 return std::vector<std::string>{"dict", "shop.Order", "shop.Item"};
@@ -70,7 +78,7 @@ TEST_CASE("completion: commands and cores first, then what the command takes", "
     CHECK(offered({}, "co") == Texts{"core.1", "core.2"});
     CHECK(offered({"core.1"}, "wh") == Texts{"why"});
     CHECK(offered({"core.1"}, "co").empty());
-    CHECK(offered({"types"}, "") == Texts{"core.1", "core.2"});
+    CHECK(offered({"types"}, "") == Texts{"core.1", "core.2", "812", "1234"});
     CHECK(offered({"types", "core.1"}, "").empty());
     CHECK(offered({"types", "--core", "core.1"}, "").empty());
     CHECK(offered({"diff", "core.1"}, "") == Texts{"core.1", "core.2", "heap.db"});
@@ -99,6 +107,49 @@ TEST_CASE("completion: options of the command, and the values that each has", "[
     CHECK(offered({"types", "--sysroot"}, "").empty());
     CHECK(offered({"types", "--executable"}, "") == Texts{"core.1", "core.2", "any"});
     CHECK(offered({"types", "--"}, "--by").empty());
+}
+
+TEST_CASE("completion: processes where one may be named, and what a condition begins with",
+          "[cli][completion]") {
+    CHECK(offered({}, "8") == Texts{"812"});
+    CHECK(offered({"types"}, "1") == Texts{"1234"});
+    CHECK(offered({"types", "812"}, "").empty());
+    CHECK(offered({"types", "core.1"}, "8").empty());
+    CHECK(offered({"show", "140032012345"}, "co") == Texts{"core.1", "core.2"});  // an address
+    CHECK(offered({"capture"}, "") == Texts{"812", "1234"});
+    CHECK(offered({"capture", "812"}, "").empty());
+    CHECK(offered({"diff", "core.1"}, "8") == Texts{"812"});
+    CHECK(offered({"batch"}, "8").empty());
+    CHECK(offered({"812"}, "susp") == Texts{"suspects"});
+    CHECK(offered({"812", "objects", "--type"}, "d").empty());
+    CHECK(offered({"capture", "812", "--when"}, "") == Texts{"rss>", "cgroup>", "growth>"});
+    CHECK(offered({"capture", "812", "--when"}, "gr") == Texts{"growth>"});
+    CHECK(offered({"capture", "812"}, "--when=r") == Texts{"--when=rss>"});
+    CHECK(offered({"capture", "812", "--when"}, "rss>80%|c") == Texts{"rss>80%|cgroup>"});
+}
+
+TEST_CASE("completion: processes are told by the names of their files", "[cli][completion]") {
+    const OwnFolder proc;
+    const auto process = [&](const std::string& number, const std::string& program, const std::string& maps,
+                             const std::string& words) {
+        std::filesystem::create_directory(proc.path + "/" + number);
+        if (!program.empty()) std::filesystem::create_symlink(program, proc.path + "/" + number + "/exe");
+        proc.with(number + "/maps", maps);
+        proc.with(number + "/cmdline", words);
+    };
+    process("12", "/usr/bin/python3.11", "", std::string("python3\0app.py\0", 15));
+    process("13", "/usr/bin/sleep", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libc.so.6\n", "sleep");
+    process("125", "/usr/sbin/uwsgi", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libpython3.11.so.1.0\n",
+            std::string("uwsgi\0\x1b[31m", 11));
+    process("126", "", "", "");
+    std::filesystem::create_directory(proc.path + "/self");
+    const auto found = process_candidates("", std::chrono::seconds(5), proc.path);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0] == Candidate{"12", "python3 app.py", false});
+    CHECK(found[1].value == "125");
+    CHECK_THAT(found[1].remark, !ContainsSubstring("\x1b"));
+    CHECK(process_candidates("125", std::chrono::seconds(5), proc.path).size() == 1);
+    CHECK(process_candidates("", std::chrono::milliseconds(-1), proc.path).empty());
 }
 
 TEST_CASE("completion: types are those of the core on the line, or of the one in use", "[cli][completion]") {

@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -263,6 +264,46 @@ TEST_CASE("output file: beside its place until it is whole, and readable by its 
     CHECK(files_in(directory) == 1);
     CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::mask) ==
           (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+}
+
+TEST_CASE("output file: without a name until it is whole", "[cli][output]") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path() + "/out";
+    const OutputFile::Rules nameless{.seekable = true, .nameless = true};
+    {
+        OutputFile file(path, nameless);
+        if (!file.temporary_path().empty()) return;  // this file system has no files without a name
+        REQUIRE(::pwrite(file.descriptor(), "half", 4, 0) == 4);
+        CHECK(files_in(directory) == 0);
+    }
+    CHECK(files_in(directory) == 0);
+    {
+        OutputFile file(path, nameless);
+        REQUIRE(::pwrite(file.descriptor(), "whole", 5, 0) == 5);
+        file.commit();
+    }
+    CHECK(text_of(path) == "whole");
+    CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::mask) ==
+          (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+    CHECK(error_code(path, nameless) == "output-exists");
+    {
+        OutputFile file(path, {.overwrite = true, .seekable = true, .nameless = true});
+        file.write("newer");
+        CHECK(text_of(path) == "whole");
+        file.commit();
+    }
+    CHECK(text_of(path) == "newer");
+    CHECK(files_in(directory) == 1);
+    // A name that is taken meanwhile.
+    const std::string other = directory.path() + "/other";
+    {
+        OutputFile file(other, nameless);
+        directory.write("other", "theirs");
+        CHECK_THROWS_AS(file.commit(), Error);
+    }
+    CHECK(text_of(other) == "theirs");
+    CHECK(files_in(directory) == 2);
+    CHECK(error_code(directory.path() + "/no/folder", nameless) == "cannot-create");
 }
 
 TEST_CASE("output file: an interruption leaves nothing", "[cli][output]") {

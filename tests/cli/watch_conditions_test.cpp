@@ -51,6 +51,11 @@ TEST_CASE("watch conditions: what is refused, and why", "[cli][watch]") {
     for (const char* typed : {"rss>0%", "rss>101%", "rss>%", "rss>nan%", "rss>1e1%", "rss>-5%"})
         CHECK_THAT(why_refused(typed), ContainsSubstring("is not a percentage"));
     CHECK_THAT(why_refused("growth>50%"), ContainsSubstring("growth is told as a size"));
+    CHECK_THAT(why_refused("rss>80"), ContainsSubstring("80 has no unit: type 'rss>80%' or 'rss>80MiB'"));
+    CHECK_THAT(why_refused("rss>80%|2"), ContainsSubstring("2 has no unit: type 'rss>2%' or 'rss>2MiB'"));
+    CHECK_THAT(why_refused("cgroup>=500"), ContainsSubstring("500 has no unit: type 'cgroup>500MiB'"));
+    CHECK_THAT(why_refused("growth>80"), ContainsSubstring("80 has no unit: type 'growth>80MiB'"));
+    CHECK(read_watch_conditions("rss>80B").front().bytes == 80);
     CHECK_THAT(why_refused("\x1b[2J>1"), !ContainsSubstring("\x1b"));
 }
 

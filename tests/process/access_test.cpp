@@ -73,6 +73,9 @@ TEST_CASE("access: no process, a thread, a zombie, a thread of the kernel", "[pr
     CHECK(line(facts).code == "kernel-thread");
     facts.process.reset();
     CHECK(line(facts).code == "no-such-process");
+    CHECK_THAT(why_no_access(facts, "", MayBeFile::yes)->message(),
+               ContainsSubstring("and no file of that name"));
+    CHECK(why_no_access(facts, "", MayBeFile::no)->message() == "there is no process 1234");
     CHECK(line(facts).exit == ExitCode::cannot_analyse);
     facts.processes_hidden = true;
     CHECK_THAT(line(facts).text, !ContainsSubstring("hidepid"));  // root sees all

@@ -10,6 +10,9 @@ it is asked, after every capture. Both ways (with --fork and without), plain and
     restless    forks, spawns, and ends threads all the while
     stopped     by SIGSTOP, and so it stays until SIGCONT
     killed      capture is killed by SIGKILL at random moments: no file, no process and no child is left
+    replaced    the same with -f over a file that is there: it is the old one or the new one, whole, and nothing else is in the folder
+    exec        the process calls exec while it is copied: no core, or one of one program
+    endings     .zst, .gz, .xz, .lz4, and standard output
     children    --children: a file for each
     namespace   in a PID and mount namespace of its own, as process 1 (root only)
     refused     what cannot be captured, and a file that cannot be written: one line, exit 1, no file
@@ -52,7 +55,15 @@ class Captured:
         self.pid = self.process.pid
         self.asked = 0
 
-    def answers(self, when):
+    def exec(self):
+        """Returns when the new program is ready."""
+        self.process.stdin.write("exec\n")
+        self.process.stdin.flush()
+        if self.process.stdout.readline().split()[:1] != ["ready"]:
+            raise Wrong("after its exec it does not start: %s" % self.process.poll())
+
+    def answers(self, when, but_for=None):
+        """Raises Wrong if it does not, or something went wrong in it; `but_for`: other than that."""
         self.asked += 1
         try:
             self.process.stdin.write("%d\n" % self.asked)
@@ -60,7 +71,7 @@ class Captured:
             words = self.process.stdout.readline().split(None, 2)
         except OSError as error:
             words = [str(error)]
-        if words[:2] != [str(self.asked), "0"]:
+        if words[:2] != [str(self.asked), "0"] and (words[:2] != [str(self.asked), "1"] or not but_for or words[2].strip() != but_for):
             raise Wrong("%s: it answers: %s" % (when, " ".join(words) or "nothing: it has ended with %s" % self.process.poll()))
 
     def end(self):
@@ -236,10 +247,149 @@ def killed(options, interpreter, folder):
             if os.path.exists(path):
                 check_core(options, path, process)  # whole, or not there
                 os.remove(path)
-        for path in glob.glob(os.path.join(folder, ".core*")):
-            os.remove(path)
+        left = left_in(folder)
+        if left and has_nameless_files(folder):
+            raise Wrong("left behind: %s" % left)
         process.answers("in the end")
         return "%d of %d captures were killed" % (hits, options.kills)
+    finally:
+        process.end()
+
+
+def left_in(folder):
+    """Hidden files too; but for the cache of those who asked the core."""
+    return sorted(set(os.listdir(folder)) - {"heapsift"})
+
+
+def has_nameless_files(folder):
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600))
+        return True
+    except OSError:
+        return False
+
+
+def replaced(options, interpreter, folder):
+    if not has_nameless_files(folder):
+        return "not tested here: %s knows no file without a name" % folder
+    process = Captured(interpreter, folder, "plain", 12)
+    path = os.path.join(folder, "core")
+    try:
+        old = b"not a core" * 1000
+        began = time.monotonic()
+        captured(options, process.pid, path)
+        longest = time.monotonic() - began
+        hits = new = 0
+        for number in range(options.kills):
+            with open(path, "wb") as file:
+                file.write(old)
+            more = WAYS[number % len(WAYS)][1]
+            capturing = subprocess.Popen([options.heapsift, "capture", str(process.pid), "-o", path, "-f", *more], stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                capturing.wait(random.uniform(0, longest * 1.2))
+            except subprocess.TimeoutExpired:
+                capturing.kill()
+            hits += capturing.wait() == -signal.SIGKILL
+            wait_until(lambda: not capturing_of(process.pid))
+            if left_in(folder) != ["core"]:
+                raise Wrong("in the folder: %s" % left_in(folder))
+            with open(path, "rb") as file:
+                is_old = file.read(len(old) + 1) == old
+            if not is_old:
+                check_core(options, path, process)
+                new += 1
+            elif capturing.returncode == 0:
+                raise Wrong("a capture that was not killed left the old file")
+        process.answers("in the end")
+        return "%d of %d captures were killed, %d files were new" % (hits, options.kills, new)
+    finally:
+        process.end()
+
+
+def is_looked_at(capturing, pid):
+    """Whether a capture has begun: it holds the memory of its process open."""
+    for path in glob.glob("/proc/%d/fd/*" % capturing.pid):
+        try:
+            if os.readlink(path) == "/proc/%d/mem" % pid:
+                return True
+        except OSError:
+            pass
+    return capturing.poll() is not None
+
+
+def exec_meanwhile(options, interpreter, folder):
+    process = Captured(interpreter, folder, "large")
+    counts = {}
+    try:
+        for name, more in WAYS:
+            path = os.path.join(folder, name)
+            began = time.monotonic()
+            captured(options, process.pid, path, *more)
+            longest = time.monotonic() - began
+            os.remove(path)
+            for number in range(options.rounds * 4):
+                capturing = subprocess.Popen([options.heapsift, "capture", str(process.pid), "-o", path, "--json", *more], stdin=subprocess.DEVNULL,
+                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                wait_until(lambda: is_looked_at(capturing, process.pid))
+                time.sleep(longest * number / (options.rounds * 4))
+                process.exec()
+                document = json.loads(capturing.communicate(timeout=_SECONDS)[0])
+                code = (document.get("error") or {}).get("code", "whole")
+                if code == "whole":
+                    check_core(options, path, process)
+                    os.remove(path)
+                elif code != "program-replaced" or capturing.returncode != 1:
+                    raise Wrong("exec during capture %s: exit %d: %s" % (" ".join(more), capturing.returncode, document["error"]))
+                if left_in(folder) and has_nameless_files(folder):
+                    raise Wrong("left behind: %s" % left_in(folder))
+                counts[code] = counts.get(code, 0) + 1
+                wait_until(lambda: not capturing_of(process.pid))
+                # The kernel tells a program of the end of each child that its process had before its exec, the copy too.
+                process.answers("after an exec and capture %s" % " ".join(more), "signal 17" if more else None)
+        if not counts.get("program-replaced"):
+            raise Wrong("no exec fell into a capture: %s" % counts)
+        return "%d cores whole, %d refused" % (counts.get("whole", 0), counts["program-replaced"])
+    finally:
+        process.end()
+
+
+def endings(options, interpreter, folder):
+    process = Captured(interpreter, folder, "plain")
+    sizes = []
+    try:
+        for ending, magic in ((".zst", b"\x28\xb5\x2f\xfd"), (".gz", b"\x1f\x8b"), (".xz", b"\xfd7zXZ\0"), (".lz4", b"\x04\x22\x4d\x18")):
+            for more in ([], ["--fork"]):
+                path = os.path.join(folder, "core" + ending)
+                captured(options, process.pid, path, *more)
+                with open(path, "rb") as file:
+                    if not file.read(8).startswith(magic):
+                        raise Wrong("%s is written otherwise" % ending)
+                check_core(options, path, process)
+                size = os.path.getsize(path)
+                os.remove(path)
+            sizes.append("%s %.1f MiB" % (ending, size / 2**20))
+        path = os.path.join(folder, "piped")
+        for more in ([], ["--fork"], ["--when", "rss>1M"]):
+            with open(path, "wb") as out:
+                piped = subprocess.Popen([options.heapsift, "capture", str(process.pid), "-o", "-", *more], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                         stderr=subprocess.PIPE)
+                shutil.copyfileobj(piped.stdout, out)
+                said = piped.communicate(timeout=_SECONDS)[1].decode()
+            if piped.returncode or "standard output" not in said:
+                raise Wrong("-o - %s: exit %d: %s" % (" ".join(more), piped.returncode, said))
+            check_core(options, path, process)
+            if subprocess.run(["zstd", "-tq", path], stderr=subprocess.DEVNULL).returncode if shutil.which("zstd") else 0:
+                raise Wrong("-o -: zstd finds something wrong in it")
+            os.remove(path)
+        for more in (["--json"], ["--children"], ["--every", "1s"]):
+            done = subprocess.run([options.heapsift, "capture", str(process.pid), "-o", "-", *more], stdin=subprocess.DEVNULL, capture_output=True)
+            if done.returncode != 2 or b"ELF" in done.stdout:
+                raise Wrong("-o - %s: exit %d" % (more[0], done.returncode))
+        if os.path.exists("-") or left_in(folder):
+            raise Wrong("left behind: %s" % left_in(folder))
+        process.answers("in the end")
+        return ", ".join(sizes)
     finally:
         process.end()
 
@@ -348,7 +498,8 @@ def refused(options, interpreter, folder):
         dead.wait()
 
 
-CASES = {"threads": threads, "restless": restless, "stopped": stopped, "killed": killed, "children": children, "namespace": namespace, "refused": refused}
+CASES = {"threads": threads, "restless": restless, "stopped": stopped, "killed": killed, "replaced": replaced,
+         "exec": exec_meanwhile, "endings": endings, "children": children, "namespace": namespace, "refused": refused}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -195,8 +195,8 @@ def take_at_rest(interpreter, arguments, kind, folder, sign, **environment):
         if kind == "kernel":
             process.wait(_PATIENCE)
         else:
-            _wait_for(sign, process)
-            _of_living(kind, process.pid, os.path.join(folder, "core"))
+            wait_for(sign, process)
+            of_living(kind, process.pid, os.path.join(folder, "core"))
     except subprocess.TimeoutExpired:
         raise NoCore("%s did not come to rest in %d seconds" % (program, _PATIENCE)) from None
     finally:
@@ -218,7 +218,7 @@ def _core_in(folder):
     return found[0]
 
 
-def _wait_for(path, process):
+def wait_for(path, process):
     end = time.monotonic() + _PATIENCE
     while not os.path.exists(path) and process.poll() is None:
         if time.monotonic() > end:
@@ -227,7 +227,7 @@ def _wait_for(path, process):
     time.sleep(0.2)  # the writer, a child, ends; its parent sleeps
 
 
-def _of_living(kind, pid, prefix):
+def of_living(kind, pid, prefix):
     if kind == "gcore":
         gcore(pid, prefix)
     else:

@@ -182,6 +182,19 @@ def asked(heapsift, interpreter, work):
             if again.returncode != WRONG_USAGE or "exists" not in again.stderr:
                 fail(case, "--keep of a file that is there: exit %d: %s" % (again.returncode, again.stderr))
             os.remove(kept)
+        refused = run(heapsift, work, ["types", pid, "--keep", kept + ".gz"])
+        if refused.returncode != WRONG_USAGE or "not compressed" not in refused.stderr:
+            fail(case, "--keep of a compressed file: exit %d: %s" % (refused.returncode, refused.stderr))
+        old = os.path.join(work, "old.core")
+        run(heapsift, work, ["capture", pid, "-o", old])
+        answer = run(heapsift, work, ["diff", old, pid, "--objects", "--json"])
+        head = (json.loads(answer.stdout) if answer.stdout else {}).get("data") or {}
+        if answer.returncode != ANSWERED or not head.get("cores") or head["cores"][-1].get("pid") != living.pid:
+            fail(case, "diff OLD PID: exit %d: %s %s" % (answer.returncode, json.dumps(head)[:300], answer.stderr))
+        for words, code in ((["diff", old, "4194303"], CANNOT_ANALYSE), (["diff", pid], WRONG_USAGE)):
+            if run(heapsift, work, words).returncode != code:
+                fail(case, "%s: not exit %d" % (" ".join(words), code))
+        os.remove(old)
         answer = run(heapsift, work, ["index", pid])
         if answer.returncode != WRONG_USAGE:
             fail(case, "index of a living process: exit %d" % answer.returncode)
@@ -510,7 +523,7 @@ def watch(heapsift, interpreter, work):
         mine = os.path.join(work, "every.%d.mine" % living.pid)
         open(mine, "w").close()
         watcher = subprocess.Popen([heapsift, "capture", str(living.pid), "-o", pattern, "--every", "1s", "--keep", "2"], stderr=subprocess.PIPE, text=True,
-                                   stdout=subprocess.DEVNULL)
+                                   stdout=subprocess.PIPE)
         fourth = os.path.join(work, "every.%d.4" % living.pid)
         until(lambda: os.path.exists(fourth))
         time.sleep(0.2)
@@ -521,9 +534,11 @@ def watch(heapsift, interpreter, work):
             fail("--every --keep", "the process does not answer any more")
         living.process.kill()
         living.process.wait()
-        _, errors = watcher.communicate(timeout=30)
-        if watcher.returncode != 0 or "has ended" not in errors:
-            fail("--every, the end", "exit %d: %s" % (watcher.returncode, errors))
+        answer, errors = watcher.communicate(timeout=30)
+        if watcher.returncode != 0 or "has ended" not in errors or "2 cores are there" not in answer:
+            fail("--every, the end", "exit %d: %s%s" % (watcher.returncode, errors, answer))
+        if (answer + errors).count(" stood ") != 4:
+            fail("--every", "each of 4 cores is to be told once: %s%s" % (errors, answer))
     print("      %-30s 4 cores, 2 kept" % "--every --keep", flush=True)
     for how, code in ((signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)):
         with Living(interpreter) as living:
@@ -534,6 +549,16 @@ def watch(heapsift, interpreter, work):
             watcher.communicate(timeout=30)
             if watcher.returncode != code or os.path.exists(core) or not living.answers():
                 fail("a signal", "%s: exit %d" % (how, watcher.returncode))
+    with Living(interpreter) as living:
+        core = os.path.join(work, "once")
+        answer = run(heapsift, work, ["capture", str(living.pid), "-o", core, "--when", "rss>1M"])
+        if answer.returncode != ANSWERED or (answer.stdout + answer.stderr).count(" stood ") != 1 or not os.path.exists(core):
+            fail("--when", "told once: exit %d: %s%s" % (answer.returncode, answer.stderr, answer.stdout))
+        os.remove(core)
+        for condition, words in (("rss>80", "rss>80%"), ("growth>80", "growth>80MiB")):
+            answer = run(heapsift, work, ["capture", str(living.pid), "-o", core, "--when", condition])
+            if answer.returncode != WRONG_USAGE or words not in answer.stderr:
+                fail("--when %s" % condition, "exit %d: %s" % (answer.returncode, answer.stderr))
     with Living(interpreter) as living:
         watcher = subprocess.Popen([heapsift, "capture", str(living.pid), "-o", os.path.join(work, "never"), "--when", "rss>100GiB"], stderr=subprocess.PIPE,
                                    text=True)

@@ -1,0 +1,42 @@
+#pragma once
+
+// Compressing in pieces that unpack one after the other: zstd's and lz4's frames, gzip's members, xz's streams.
+
+#include "parsers/elf/unpacking.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heapsift {
+
+/// What a file of this name is compressed as: by .zst, .gz, .xz, .lz4 at its end; else `none`.
+Compression compression_by_ending(std::string_view path);
+/// ".zst"; empty for `none`.
+std::string_view ending_of(Compression compression);
+
+/// Makes one piece after the other.
+class FramePacker {
+public:
+    /// Not for `none`. Throws `Error` (exit 1, "too-little-memory").
+    static std::unique_ptr<FramePacker> create(Compression compression);
+    virtual ~FramePacker() = default;
+
+    using Give = std::function<void(std::span<const std::byte>)>;
+    /// A piece of `bytes` in all. Throws `Error` (exit 1, "too-little-memory"), and what `give` throws.
+    void pack(std::span<const std::byte> bytes, const Give& give);
+    /// A piece of so many zeros.
+    void pack_zeros(std::uint64_t count, const Give& give);
+
+protected:
+    /// False if there is too little memory.
+    virtual bool begin(std::uint64_t bytes) = 0;
+    virtual bool add(std::span<const std::byte> bytes, bool last, const Give& give) = 0;
+};
+
+}  // namespace heapsift
