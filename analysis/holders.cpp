@@ -13,6 +13,44 @@
 namespace heapsift {
 namespace {
 
+/// The row in which each object counts: found by its label and its type, and not kept for each of ten million.
+class RowsOfObjects {
+public:
+    static constexpr std::uint32_t none = HolderLabeler::none;
+
+    /// Of labels that there are now. `wanted`: by type; the last one is for objects whose type was not found.
+    RowsOfObjects(const HolderLabeler& labels, const HeapSnapshot& columns, const std::vector<bool>& wanted)
+        : labels_(labels), columns_(columns), wanted_(wanted), rows_(labels.count()) {}
+
+    bool is_wanted(TypeId type) const { return wanted_[std::min<std::size_t>(type, wanted_.size() - 1)]; }
+    /// `none` if it has no path, or is in no row that there is.
+    std::uint32_t operator[](ObjectId object) const {
+        const std::uint32_t label = labels_.label(object);
+        return label == HolderLabeler::none ? none : row(label, columns_.type_of(object));
+    }
+    std::uint32_t row(std::uint32_t label, TypeId type) const {
+        for (const auto& [of_type, row] : rows_[label])
+            if (of_type == type) return row;
+        return none;
+    }
+    void add(std::uint32_t label, TypeId type, std::size_t row) {
+        rows_[label].emplace_back(type, static_cast<std::uint32_t>(row));
+    }
+    /// Rows are numbered anew: `becomes[row]`.
+    void renumber(const std::vector<std::uint32_t>& becomes) {
+        for (auto& rows : rows_)
+            for (auto& [type, row] : rows)
+                if (row != none) row = becomes[row];
+    }
+
+private:
+    const HolderLabeler& labels_;
+    const HeapSnapshot& columns_;
+    const std::vector<bool>& wanted_;
+    // By label; nearly all that has one label is of one type.
+    std::vector<std::vector<std::pair<TypeId, std::uint32_t>>> rows_;
+};
+
 class HolderFinder {
 public:
     HolderFinder(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
@@ -25,14 +63,12 @@ public:
         HoldersResult result;
         std::vector<bool> wanted(columns().types.size() + 1, types.empty());  // the last one: type not found
         for (const TypeId type : types) wanted[type] = true;
-        // Nearly all that has one label is of one type.
-        std::vector<std::vector<std::pair<TypeId, std::size_t>>> rows_of_label(labels_.count());
-        NarrowNumbers row_of_object(graph_.object_count());
+        RowsOfObjects row_of_object(labels_, columns(), wanted);
         std::vector<ObjectSizes> sizes(1);
         const SizeColumn* const column = columns().sizes.there() ? &*columns().sizes : nullptr;
         const auto count_in = [&](ObjectId object) {
             const TypeId type = columns().type_of(object);
-            if (!wanted[std::min<std::size_t>(type, columns().types.size())]) return;
+            if (!row_of_object.is_wanted(type)) return;
             sizes[0] = ObjectSizes();
             if (column)
                 sizes[0] = (*column)[object];
@@ -42,22 +78,21 @@ public:
             result.total_size += sizes[0].size;
             result.total_memory += sizes[0].memory;
             result.total_array_data += sizes[0].array_data;
-            if (labels_.label(object) == HolderLabeler::none) {
+            const std::uint32_t label = labels_.label(object);
+            if (label == HolderLabeler::none) {
                 ++result.without_path;
                 return;
             }
-            auto& rows = rows_of_label[labels_.label(object)];
-            auto at =
-                std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == type; });
-            if (at == rows.end()) {
-                at = rows.emplace(at, type, result.rows.size());
+            std::uint32_t at = row_of_object.row(label, type);
+            if (at == RowsOfObjects::none) {
+                at = static_cast<std::uint32_t>(result.rows.size());
+                row_of_object.add(label, type, at);
                 result.rows.push_back({});
                 result.rows.back().type = type;
                 result.rows.back().example = object;
-                labels_of_rows_.push_back(labels_.label(object));
+                labels_of_rows_.push_back(label);
             }
-            HolderRow& row = result.rows[at->second];
-            row_of_object.set(object, static_cast<std::uint32_t>(at->second));
+            HolderRow& row = result.rows[at];
             ++row.count;
             row.size += sizes[0].size;
             row.memory += sizes[0].memory;
@@ -102,7 +137,7 @@ public:
 
 private:
     /// Equal names may have several numbers: labels compare names by address, not by text.
-    void merge_same_words(HoldersResult& result, NarrowNumbers& row_of_object) const {
+    void merge_same_words(HoldersResult& result, RowsOfObjects& row_of_object) const {
         std::map<std::tuple<TypeId, std::string, std::string>, std::size_t> by_words;
         std::vector<HolderRow> merged;
         std::vector<std::uint32_t> becomes;
@@ -127,13 +162,8 @@ private:
             into.memory += row.memory;
             into.array_data += row.array_data;
         }
-        renumber(row_of_object, becomes);
+        row_of_object.renumber(becomes);
         result.rows = std::move(merged);
-    }
-
-    static void renumber(NarrowNumbers& rows, const std::vector<std::uint32_t>& becomes) {
-        for (std::size_t object = 0; object < rows.size(); ++object)
-            if (rows[object] != NarrowNumbers::none) rows.set(object, becomes[rows[object]]);
     }
 
     /// A module's or a class's own dict: that it keeps the variables tells nobody anything.
@@ -143,7 +173,7 @@ private:
 
     /// By row: about what it retains, if what single objects retain is known; else its memory. (Objects of a
     /// row may hold each other: then it is too much.)
-    std::vector<std::uint64_t> weights(const HoldersResult& result, const NarrowNumbers& row_of_object,
+    std::vector<std::uint64_t> weights(const HoldersResult& result, const RowsOfObjects& row_of_object,
                                        const RetainedSizes* sizes) const {
         std::vector<std::uint64_t> weights;
         for (const HolderRow& row : result.rows) weights.push_back(row.memory);
@@ -152,7 +182,7 @@ private:
         const std::uint64_t all = retained.memory(graph_.root());
         for (ObjectId object{0}; object < graph_.object_count(); ++object) {
             const std::uint32_t row = row_of_object[object];
-            if (row == NarrowNumbers::none || is_plumbing(object)) continue;
+            if (row == RowsOfObjects::none || is_plumbing(object)) continue;
             std::uint64_t& weight = weights[row];
             weight += std::min(retained.memory(object), all - std::min(all, weight));
         }
@@ -160,7 +190,7 @@ private:
     }
 
     /// Sorts the rows, and cuts them to the limit.
-    void retain(HoldersResult& result, NarrowNumbers& row_of_object,
+    void retain(HoldersResult& result, RowsOfObjects& row_of_object,
                 const std::vector<std::uint64_t>& weights, std::size_t limit,
                 const ProgressCallback& progress) {
         std::vector<std::size_t> order(result.rows.size());
@@ -189,7 +219,7 @@ private:
             graph_, asked.size(),
             [&](ObjectId object) {
                 const std::uint32_t row = row_of_object[object];
-                return row == NarrowNumbers::none ? -1 : set_of_row[row];
+                return row == RowsOfObjects::none ? -1 : set_of_row[row];
             },
             progress);
         for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -204,25 +234,26 @@ private:
         });
         if (limit != 0 && order.size() > limit) order.resize(limit);
         std::vector<HolderRow> sorted;
-        std::vector<std::uint32_t> becomes(result.rows.size(), NarrowNumbers::none);
+        std::vector<std::uint32_t> becomes(result.rows.size(), RowsOfObjects::none);
         for (const std::size_t row : order) {
             becomes[row] = static_cast<std::uint32_t>(sorted.size());
             sorted.push_back(std::move(result.rows[row]));
         }
         result.rows = std::move(sorted);
-        renumber(row_of_object, becomes);
+        row_of_object.renumber(becomes);
     }
 
-    void find_others(HoldersResult& result, const NarrowNumbers& row_of_object, const RetainedSizes& retained,
+    void find_others(HoldersResult& result, const RowsOfObjects& row_of_object, const RetainedSizes& retained,
                      const ProgressCallback& progress) {
-        std::vector<bool> wanted(row_of_object.size());
-        for (std::size_t object = 0; object < wanted.size(); ++object)
-            wanted[object] = row_of_object[object] != NarrowNumbers::none;
+        std::vector<bool> wanted(graph_.object_count());
+        for (ObjectId object{0}; object < graph_.object_count(); ++object)
+            wanted[object] = row_of_object[object] != RowsOfObjects::none;
         const OtherHolders others(graph_, retained, labels_, wanted, progress);
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;  // by row and set
         for (ObjectId object{0}; object < graph_.object_count(); ++object)
-            if (row_of_object[object] != NarrowNumbers::none && others.set_of(object) != 0)
-                ++counts[{row_of_object[object], others.set_of(object)}];
+            if (const std::uint32_t row = row_of_object[object];
+                row != RowsOfObjects::none && others.set_of(object) != 0)
+                ++counts[{row, others.set_of(object)}];
         std::map<std::uint32_t, OtherHolder> names;  // by label
         auto at = counts.begin();
         for (std::size_t row = 0; row < result.rows.size(); ++row) {

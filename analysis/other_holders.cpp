@@ -42,29 +42,47 @@ bool is_of_classes(const ReferenceName& name) {
 
 }  // namespace
 
-/// Which nodes a node dominates: those of a range, if they are numbered in an order of the tree.
+/// Which nodes a node dominates: those of a range, if they are numbered in an order of the tree. Those that dominate
+/// none need no number: they are dominated by what dominates their dominator.
 class OtherHolders::DominatedRanges {
 public:
-    explicit DominatedRanges(const DominatorTree& tree)
-        : first_(tree.reached(), 0), past_(tree.reached(), 1) {
-        tree.add_up(past_);  // at first how many there are
-        for (std::uint32_t p = 0; p < tree.reached(); ++p) {
+    explicit DominatedRanges(const DominatorTree& tree) : tree_(tree), inner_(tree.reached()) {
+        const auto reached = static_cast<std::uint32_t>(tree.reached());
+        for (std::uint32_t p = 1; p < reached; ++p) inner_.add(tree.dominator(p));
+        inner_.finish();
+        ranges_.resize(inner_.count());
+        for (std::uint32_t p = reached, place = inner_.count(); p-- > 1;)
+            if (inner_.has(p)) ranges_[inner_.rank(tree.dominator(p))].past += ranges_[--place].past;
+        for (std::uint32_t p = 0, place = 0; p < reached; ++p) {
+            if (!inner_.has(p)) continue;
+            Range& own = ranges_[place++];
             if (p > 0) {
-                std::uint32_t& next = past_[tree.dominator(p)];
-                first_[p] = next;
-                next += past_[p];
+                std::uint32_t& next = ranges_[inner_.rank(tree.dominator(p))].past;
+                own.first = next;
+                next += own.past;
             }
-            past_[p] = first_[p] + 1;  // grows as those that it dominates are placed
+            own.past = own.first + 1;  // grows as those that it dominates are placed
         }
     }
 
     /// By position; true for the node itself.
     bool dominates(std::uint32_t above, std::uint32_t below) const {
-        return first_[above] <= first_[below] && first_[below] < past_[above];
+        if (above >= below) return above == below;
+        if (!inner_.has(above)) return false;
+        const Range& range = ranges_[inner_.rank(above)];
+        const std::uint32_t nearest = inner_.has(below) ? below : tree_.dominator(below);
+        const std::uint32_t number = ranges_[inner_.rank(nearest)].first;
+        return range.first <= number && number < range.past;
     }
 
 private:
-    std::vector<std::uint32_t> first_, past_;
+    struct Range {
+        std::uint32_t first = 0;
+        std::uint32_t past = 1;  // at first how many there are
+    };
+    const DominatorTree& tree_;
+    RankedSet inner_;            // positions of those that dominate others
+    std::vector<Range> ranges_;  // by place among these
 };
 
 /// Meets the references of one object after another.

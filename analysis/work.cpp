@@ -13,7 +13,7 @@ RetainedSizes kept_retained_sizes(const HeapGraph& graph, IndexFile* index,
                                   const ProgressCallback& progress) {
     RetainedSizes kept;
     if (index && index->read(retained_part, [&](PartReader& part) {
-            RetainedSizes::fields(kept, part, graph.preorder().reached(), graph.block_count() > 0);
+            RetainedSizes::fields(kept, part, graph.preorder(), graph.block_count() > 0);
         }))
         return kept;
     return retained_sizes(graph, progress);
@@ -50,7 +50,7 @@ const EveryRootPath& Work::every_path() {
 void Work::add_parts(std::vector<PartWriter>& parts) const {
     if (graph_) graph_->write_walk(parts.emplace_back(HeapGraph::part_name));
     if (retained_)
-        RetainedSizes::fields(*retained_, parts.emplace_back(retained_part), graph_->preorder().reached(),
+        RetainedSizes::fields(*retained_, parts.emplace_back(retained_part), graph_->preorder(),
                               graph_->block_count() > 0);
     if (states_) ObjectStates::fields(*states_, parts.emplace_back(states_part), graph_->object_count());
     if (paths_) EveryRootPath::fields(*paths_, parts.emplace_back(paths_part), graph_->object_count());

@@ -53,9 +53,7 @@ DominatorTree DominatorTree::build(const Preorder& preorder, const SourceRows& s
     assert(sources.row_count() == preorder.reached());
     const std::span<const std::uint32_t> parents = preorder.parents();
     DominatorTree tree;
-    // At first the semidominators.
-    std::vector<std::uint32_t>& dominator = tree.dominator_.fill();
-    dominator.resize(parents.size());
+    std::vector<std::uint32_t> dominator(parents.size());  // at first the semidominators
     {
         Semidominators semi(parents, sources.inner());
         sources.visit_down(
@@ -74,6 +72,14 @@ DominatorTree DominatorTree::build(const Preorder& preorder, const SourceRows& s
         while (above > dominator[p]) above = dominator[above];
         dominator[p] = above;
     }
+    tree.parents_ = parents;
+    tree.others_ = RankedSet(parents.size());
+    for (std::uint32_t p = 1; p < dominator.size(); ++p) {
+        if (dominator[p] == parents[p]) continue;
+        tree.others_.add(p);
+        tree.dominator_.fill().push_back(dominator[p]);
+    }
+    tree.others_.finish();
     tree.dominator_.filled();
     return tree;
 }

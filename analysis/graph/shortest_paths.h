@@ -9,6 +9,7 @@
 // beforehand: it takes 3 times as long, 1.10 s against 0.36 s on the graph of tests/benchmarks/graph.cpp.)
 
 #include "analysis/graph/node.h"
+#include "parsers/base/narrow_numbers.h"
 
 #include <array>
 #include <bit>
@@ -19,15 +20,47 @@
 
 namespace heapsift {
 
-/// The result of a search. 8 bytes per node, and 4 per settled node.
+/// The result of a search. 6 bytes per node, 8 once a path costs 65,535, and 4 per settled node.
 struct PathForest {
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    explicit PathForest(std::size_t node_count) : cost(node_count, none), previous(node_count) {}
+    explicit PathForest(std::size_t node_count) : cost(node_count), previous(node_count) {}
 
-    Column<NodeId, std::uint32_t> cost;  // `none` if no path was found (yet)
-    Column<NodeId, NodeId> previous;     // `no_node` for a start
-    std::vector<NodeId> settled;         // in the order in which they were settled: each after its `previous`
+    NarrowNumbers cost;               // by node; `none` if no path was found (yet)
+    Column<NodeId, NodeId> previous;  // `no_node` for a start
+    std::vector<NodeId> settled;      // in the order in which they were settled: each after its `previous`
+};
+
+/// Nodes that wait, taken from the first to the last while others are added: in pieces, of which each is given back
+/// when all in it were taken. Those of a heap wait in one or two queues, as long as the heap.
+class WaitingNodes {
+public:
+    void push_back(NodeId node) {
+        if (pieces_.empty() || pieces_.back().size() == piece) {
+            pieces_.emplace_back();
+            if (pieces_.size() > 1) pieces_.back().reserve(piece);
+        }
+        pieces_.back().push_back(node);
+        ++size_;
+    }
+    /// With those that were taken.
+    std::size_t size() const { return size_; }
+    NodeId operator[](std::size_t at) const { return pieces_[at / piece][at % piece]; }
+    /// All before that place were taken.
+    void taken(std::size_t before) {
+        if (before > 0 && before % piece == 0) pieces_[before / piece - 1] = std::vector<NodeId>();
+    }
+    /// Keeps what little room the next ones can use.
+    void clear() {
+        if (pieces_.size() > 1) pieces_.clear();
+        if (!pieces_.empty()) pieces_.front().clear();
+        size_ = 0;
+    }
+
+private:
+    static constexpr std::size_t piece = 1 << 18;  // an array of a mebibyte goes back to the system
+    std::vector<std::vector<NodeId>> pieces_;
+    std::size_t size_ = 0;
 };
 
 /// One search. No step and no start may cost more than `most_cost`. While it works: one bit per node, and 4
@@ -35,7 +68,7 @@ struct PathForest {
 template <std::uint32_t most_cost>
 class PathSearch {
 public:
-    explicit PathSearch(PathForest& forest) : forest_(forest), settled_(forest.cost.size()) {}
+    explicit PathSearch(PathForest& forest) : forest_(forest), settled_(forest.previous.size()) {}
 
     bool is_settled(NodeId node) const { return settled_[node]; }
 
@@ -43,7 +76,7 @@ public:
     /// one; of two equal ones the first stays. `previous` is `no_node` if the path starts at `node`.
     bool offer(NodeId node, NodeId previous, std::uint32_t cost) {
         if (cost >= forest_.cost[node]) return false;
-        forest_.cost[node] = cost;
+        forest_.cost.set(node, cost);
         forest_.previous[node] = previous;
         buckets_[cost % bucket_count].push_back(node);
         ++pending_;
@@ -56,8 +89,9 @@ public:
     template <class Settle, class Fetch>
     void run(Settle settle, Fetch fetch) {
         for (std::uint32_t cost = 0; pending_ > 0; ++cost) {
-            std::vector<NodeId>& bucket = buckets_[cost % bucket_count];
+            WaitingNodes& bucket = buckets_[cost % bucket_count];
             for (std::size_t i = 0; i < bucket.size(); ++i) {  // it may grow: steps that cost nothing
+                bucket.taken(i);
                 const NodeId node = bucket[i];
                 for (std::size_t stage = 0; stage < steps_ahead.size(); ++stage)
                     if (bucket.size() - i > steps_ahead[stage]) fetch(bucket[i + steps_ahead[stage]], stage);
@@ -82,7 +116,7 @@ private:
 
     PathForest& forest_;
     std::vector<bool> settled_;
-    std::array<std::vector<NodeId>, bucket_count> buckets_;
+    std::array<WaitingNodes, bucket_count> buckets_;
     std::uint64_t pending_ = 0;
 };
 

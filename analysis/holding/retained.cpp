@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <mutex>
+#include <optional>
 
 namespace heapsift {
 namespace {
@@ -43,26 +45,27 @@ public:
         const std::uint64_t total = put([&](std::uint32_t position, std::uint64_t bytes) {
             lower_[position] = static_cast<std::uint32_t>(bytes);
         });
-        if (total < CompactColumn<std::uint32_t>::in_list) return;
+        if (total <= std::numeric_limits<std::uint32_t>::max()) return;
         upper_.assign(lower_.size(), 0);
         put([&](std::uint32_t position, std::uint64_t bytes) {
             upper_[position] = static_cast<std::uint32_t>(bytes >> 32);
         });
     }
     void add_up(const DominatorTree& tree) {
-        for (std::size_t p = lower_.size(); p-- > 1;) {
+        tree.visit_down([&](std::uint32_t p, std::uint32_t above) {
             const std::uint32_t own = lower_[p];
-            if (own == 0 && (upper_.empty() || upper_[p] == 0)) continue;  // nearly all of C code's
-            const std::uint32_t above = tree.dominator(static_cast<std::uint32_t>(p));
+            if (own == 0 && (upper_.empty() || upper_[p] == 0)) return;  // nearly all of C code's
             lower_[above] += own;
             if (!upper_.empty()) upper_[above] += upper_[p] + (lower_[above] < own ? 1U : 0U);
-        }
+        });
     }
     std::uint64_t operator[](std::size_t position) const {
         return upper_.empty() ? lower_[position] : std::uint64_t{upper_[position]} << 32 | lower_[position];
     }
-    CompactColumn<std::uint32_t> finish() {
-        return CompactColumn<std::uint32_t>(std::move(lower_), std::exchange(upper_, {}));
+    RankedColumn column() const {
+        const std::uint32_t* const lower = lower_.data();
+        if (upper_.empty()) return {lower_.size(), [lower](std::size_t at) { return lower[at]; }};
+        return {lower_.size(), [this](std::size_t at) { return (*this)[at]; }};
     }
 
 private:
@@ -92,23 +95,17 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
     retained.tree = DominatorTree::build(graph.preorder(), graph.sources());
     if (progress) progress("retained sizes", 0);
     const std::size_t reached = retained.tree.reached();
-    if (graph.block_count() > 0) {
-        RetainedSums native(reached);
-        native.fill([&](auto&& set) { return put_blocks(graph, set); });
-        native.add_up(retained.tree);
-        retained.native = SparseColumn(reached, [&](std::size_t at) { return native[at]; });
-    }
-    RetainedSums memory(reached);
+    std::optional<RetainedSums> memory(reached);
     const SizeColumn& sizes = *graph.columns().sizes;
     const std::size_t objects = graph.object_count();
-    memory.fill([&](auto&& set) {
+    memory->fill([&](auto&& set) {
         std::uint64_t total = put_blocks(graph, set);
         std::mutex adding;
         in_any_order(piece_count(objects, objects_a_piece), [&](std::size_t piece) {
             const auto [begin, end] = piece_of(piece, objects, objects_a_piece);
             std::uint64_t of_piece = 0;
             for (ObjectId object(begin); object < end; ++object) {
-                if (end - object > ahead) memory.fetch(graph.position(ObjectId(object + ahead)));
+                if (end - object > ahead) memory->fetch(graph.position(ObjectId(object + ahead)));
                 const std::uint64_t bytes = sizes.memory(object);
                 set(graph.position(object), bytes);
                 of_piece = sum_or_most(of_piece, bytes);
@@ -118,8 +115,19 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
         });
         return total;
     });
-    memory.add_up(retained.tree);
-    retained.memory = memory.finish();
+    // Sums go up the tree one by one; those of C code's blocks by themselves, on another thread.
+    in_any_order(graph.block_count() > 0 ? 2 : 1, [&](std::size_t part) {
+        if (part == 0) {
+            memory->add_up(retained.tree);
+            retained.memory = memory->column();
+            memory.reset();
+        } else {
+            RetainedSums native(reached);
+            native.fill([&](auto&& set) { return put_blocks(graph, set); });
+            native.add_up(retained.tree);
+            retained.native = SparseColumn(reached, [&](std::size_t at) { return native[at]; });
+        }
+    });
     return retained;
 }
 

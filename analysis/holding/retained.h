@@ -5,7 +5,7 @@
 
 #include "analysis/graph/dominators.h"
 #include "analysis/holding/heap_graph.h"
-#include "parsers/base/compact_column.h"
+#include "parsers/base/ranked_column.h"
 #include "parsers/base/ranked_set.h"
 #include "parsers/base/sparse_column.h"
 
@@ -17,18 +17,19 @@
 
 namespace heapsift {
 
-/// The dominator tree of a heap, and what each node retains: columns by position in HeapGraph::preorder. 8
-/// bytes a node, and with native memory 4 for each that has some below it.
+/// The dominator tree of a heap, and what each node retains: columns by position in HeapGraph::preorder, to
+/// which they refer. Some 4 bytes a node, and with native memory 4 for each that has some below it.
 struct RetainedSizes {
     DominatorTree tree;
-    CompactColumn<std::uint32_t> memory;  // bytes: RetainedLookup::memory
-    SparseColumn native;                  // bytes: RetainedLookup::native; empty without native memory
+    RankedColumn memory;  // bytes: RetainedLookup::memory
+    SparseColumn native;  // bytes: RetainedLookup::native; empty without native memory
 
-    /// As a part of an index (parsers/index/part.h), for so many nodes of a preorder.
+    /// As a part of an index (parsers/index/part.h), for the nodes of that preorder.
     template <class Self, class Part>
-    static void fields(Self& self, Part& part, std::size_t reached, bool native) {
-        DominatorTree::fields(self.tree, part, reached);
-        CompactColumn<std::uint32_t>::fields(self.memory, part, reached);
+    static void fields(Self& self, Part& part, const Preorder& preorder, bool native) {
+        const std::size_t reached = preorder.reached();
+        DominatorTree::fields(self.tree, part, preorder);
+        RankedColumn::fields(self.memory, part, reached);
         SparseColumn::fields(self.native, part, native ? reached : 0);
     }
 };

@@ -181,7 +181,7 @@ private:
         graph_.heap().fetch_parts(object);
         for (const ObjectId target : targets.first(std::min(most_targets, targets.size()))) {
             const NodeId node = HeapGraph::node_of(target);
-            __builtin_prefetch(&paths_.forest.cost[node], 1);
+            paths_.forest.cost.fetch(node);
             __builtin_prefetch(&paths_.forest.previous[node], 1);
             graph_.preorder().fetch_position(node);
             columns.objects.types.fetch(target);

@@ -23,7 +23,7 @@ struct PathWishes {
                               // hang in before a global that is one of them
 };
 
-/// The cheapest paths to objects: columns by object, 8 bytes each.
+/// The cheapest paths to objects: columns by object, 6 bytes each.
 struct RootPaths {
     static constexpr std::uint32_t none = PathForest::none;
 
@@ -35,7 +35,7 @@ struct RootPaths {
     std::uint32_t cost(ObjectId object) const { return forest.cost[HeapGraph::node_of(object)]; }
     bool found(ObjectId object) const { return cost(object) != none; }
     /// Frees the costs: for who no longer asks for them, nor what was found.
-    void give_up_costs() { forest.cost = {}; }
+    void give_up_costs() { forest.cost = NarrowNumbers(); }
     /// The object before it on its path; `no_object` if it hangs at a root.
     ObjectId previous(ObjectId object) const {
         return HeapGraph::object_of(forest.previous[HeapGraph::node_of(object)]);

@@ -63,7 +63,8 @@ TEST_CASE("shortest paths: costs are the least, on a thousand random graphs, and
         for (std::uint32_t s = 0; s < 1 + random() % 3; ++s)
             starts.emplace_back(random() % nodes, random() % (most + 1));
         const PathForest forest = forest_of(graph, starts);
-        REQUIRE(forest.cost.values() == slow_costs(graph, starts));
+        const std::vector<std::uint32_t> costs = slow_costs(graph, starts);
+        for (std::uint32_t node = 0; node < nodes; ++node) REQUIRE(forest.cost[node] == costs[node]);
         std::vector<std::uint32_t> place(nodes, none);
         for (std::uint32_t p = 0; p < forest.settled.size(); ++p) place[forest.settled[p]] = p;
         for (NodeId node(0); node < nodes; ++node) {
@@ -96,6 +97,28 @@ TEST_CASE("shortest paths: of two paths that cost the same the first that was of
     CHECK(search.is_settled(NodeId(2)));
     CHECK(forest.previous[NodeId(2)] == NodeId(1));
     CHECK(forest.settled == std::vector<NodeId>{NodeId(2)});
+}
+
+TEST_CASE("shortest paths: a million nodes that wait are settled in the order in which they were offered",
+          "[graph][paths]") {
+    constexpr std::uint32_t n = 1000001, half = n / 2;
+    for (const std::uint32_t cost : {0U, 1U, most}) {
+        PathForest forest(n);
+        PathSearch<most> search(forest);
+        search.offer(NodeId(0), no_node, 0);
+        search.run([&](NodeId node) {
+            // The second half is offered while the first is settled, behind it in the same queue or in another.
+            for (std::uint32_t target = 1; node == 0 && target <= half; ++target)
+                search.offer(NodeId(target), node, 7);
+            if (node > 0 && node <= half) search.offer(NodeId(node + half), node, 7 + cost);
+            return true;
+        });
+        REQUIRE(forest.settled.size() == n);
+        for (std::uint32_t node = 0; node < n; ++node) REQUIRE(forest.settled[node] == node);
+        CHECK(forest.cost[NodeId(half)] == 7);
+        CHECK(forest.cost[NodeId(n - 1)] == 7 + cost);
+        CHECK(forest.previous[NodeId(n - 1)] == half);
+    }
 }
 
 TEST_CASE("shortest paths: a chain, a ring and a star of a million nodes", "[graph][paths]") {
