@@ -146,7 +146,10 @@ std::size_t paths_by_us(const Adjacency& graph) {
         return true;
     });
     std::size_t sum = 0;
-    for (const std::uint32_t value : forest.cost) sum += value == PathForest::none ? 0 : value;
+    for (const NodeId node : forest.previous.ids()) {
+        const std::uint32_t value = forest.cost[node];
+        sum += value == PathForest::none ? 0 : value;
+    }
     return sum;
 }
 
