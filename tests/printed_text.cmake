@@ -20,7 +20,9 @@ set(allowed
     # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name
     analysis/path_expression analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
     # names of modules and paths of files: whose code is what
-    analysis/holding/groups analysis/refcounts analysis/signature analysis/suspects/code_that_names analysis/growth/places
+    analysis/holding/groups analysis/refcounts analysis/signature analysis/suspects/code_that_names
+    # attributes, by the first step of each; types, by their package
+    analysis/growth/matched_rows analysis/growth/places
     # names of functions of the interpreter and paths of modules: what a native call is
     analysis/native_calls
     # mangled names: of tables of virtual functions, of anything in C++

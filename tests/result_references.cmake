@@ -6,6 +6,7 @@ set(allowed
     BoostView              # what Boost.Graph's algorithms are given: a graph by another name
     NodeRow                # a row of the graph's edges, handed out by targets()
     PathSearch             # fills the columns that it is given
+    DominatorTree          # most dominators are parents in the preorder, which lives as long: HeapGraph has both
     CommonDominatorFinder  # asked of one set after another
     JointHolderFinder      # of one node after another
     HeapGraph              # the references of the heap, with roots above them: read by every search, and owned by Work

@@ -168,14 +168,17 @@ TEST_CASE("suspects: what several hold together is a row where what it consists 
 }
 
 TEST_CASE("suspects: garbage is one row, with why it is still there", "[program][suspects]") {
-    const auto [enabled, threshold, fix] = GENERATE(table<std::int32_t, std::int32_t, std::string>(
-        {{1, 700, "call gc.collect() at a quiet moment, or break the cycles: a weakref.ref in one direction"},
-         {0, 700, "gc.enable(), or gc.collect() at a quiet moment"},
-         {1, 0, "gc.set_threshold(700, 10, 10), or gc.collect() at a quiet moment"}}));
+    // What waits for the collector has to be more: any program has some.
+    const auto [enabled, threshold, each, fix] = GENERATE(table<std::int32_t, std::int32_t, int, std::string>(
+        {{1, 700, a_little, ""},
+         {1, 700, much,
+          "call gc.collect() at a quiet moment, or break the cycles: a weakref.ref in one direction"},
+         {0, 700, a_little, "gc.enable(), or gc.collect() at a quiet moment"},
+         {1, 0, a_little, "gc.set_threshold(700, 10, 10), or gc.collect() at a quiet moment"}}));
     ProgramHeap program;
     const Address type = program.python_class("Node", {"value", "next"});
     for (int ring = 0; ring < of_a_holder; ++ring) {
-        const Address one = program.instance(type, {payload(program, a_little)}),
+        const Address one = program.instance(type, {payload(program, each)}),
                       two = program.instance(type, {Address(), one});
         program.set_slot(one, 1, two);
     }
@@ -187,7 +190,8 @@ TEST_CASE("suspects: garbage is one row, with why it is still there", "[program]
     program.heap.set(collector + *l.gc_state.generations, l.gc_generation.threshold, threshold);
     SuspectsOf asked(program);
     const std::vector<Suspect> found = asked.suspects();
-    REQUIRE(found.size() == 1);
+    REQUIRE(found.size() == (fix.empty() ? 0 : 1));
+    if (found.empty()) return;
     CHECK(found[0].cause.kind == "garbage");
     CHECK(found[0].kind == Suspect::Kind::garbage);
     CHECK(found[0].bytes == asked.overview.garbage_memory);
