@@ -17,7 +17,7 @@ namespace heapsift {
 namespace {
 
 /// Changes with the fields.
-std::string inventory_form() { return "heapsift.inventory/1 " + version(); }
+std::string inventory_form() { return "heapsift.inventory/2 " + version(); }
 
 /// __main__.__file__, as Python would write it; empty without one.
 std::string script_of(const HeapReader& heap) {
