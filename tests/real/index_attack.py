@@ -65,7 +65,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     if options.short:
-        options.kills, options.flips = 12, 200
+        options.kills, options.flips = 8, 100
     work, found, kinds, failures = harness.begin(options, "attack")
     taken = []
     for interpreter in found[:1] if options.short else found:
@@ -92,7 +92,7 @@ class Victim:
         self.asked = index.Asked(os.path.abspath(options.heapsift), taken, interpreter.tree)
         self.chance = random.Random(options.seed * 100 + number)
         self.attack_name = ""
-        self.every = 5 if options.short else 1  # of the places where a file can be cut, and of the sizes of a disk
+        self.every = 8 if options.short else 1  # of the places where a file can be cut, and of the sizes of a disk
         taken.own()  # a link that another test makes or removes is a change of the core
         self.remember()
         self.make_whole()

@@ -57,6 +57,8 @@ def main():
         good = True
         for program in programs:
             for kind in kinds:
+                if kind == "gcore" and program not in options.by_gcore:
+                    continue
                 problem = run_one(options, interpreter, program, kind, work)
                 if problem:
                     failures.append("%s %s %s: %s" % (interpreter.name, program, kind, problem))
@@ -80,6 +82,7 @@ def parse():
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with NumPy, is not at hand")
     parser.add_argument("--programs", nargs="*", default=PROGRAMS, choices=PROGRAMS)
     parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.ALL_KINDS)
+    parser.add_argument("--by-gcore", nargs="*", default=PROGRAMS, choices=PROGRAMS, help="of these, if gcore is among the kinds; default: all")
     parser.add_argument("--files", default="here", choices=("here", "away", "unknown"),
                         help="away: heapsift finds no file of the process; unknown: nor is any build one it knows. Of names it must then tell %s %%%%" % _ENOUGH_NAMES)
     parser.add_argument("--environment", action="append", default=[], metavar="NAME=VALUE", help="for the processes: PYTHONMALLOC=debug")
