@@ -19,7 +19,6 @@
 namespace heapsift {
 namespace {
 
-constexpr std::int64_t most_names = 1000;
 constexpr std::size_t longest_name = 200, longest_path = 1000, most_codes = 100'000;
 
 /// Runs once for each instance, or once: what fills a container is elsewhere, if anything else names it.
@@ -220,19 +219,40 @@ CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) : pyt
     }
 }
 
-bool CodeThatNames::has_constant(const Code& code, const std::string& text) const {
+bool CodeThatNames::Code::runs_at_first() const { return heapsift::runs_at_first(place); }
+
+std::string CodeThatNames::Code::own_name() const {
+    return place.function.substr(place.function.rfind('.') + 1);
+}
+
+std::vector<Address> CodeThatNames::constants(const Code& code) const {
     const auto& l = python_.layout().code;
-    bool found = false;
-    const Address constants =
-        l.co_consts.present() ? python_.pointer(code.address + *l.co_consts) : Address();
-    if (!python_.types().is(python_.type_of(constants), KnownType::tuple)) return false;
-    const auto count = static_cast<std::uint64_t>(std::min(python_.var_size(constants), most_names));
-    for (std::uint64_t i = 0; i < count && !found; ++i) {
-        const Address one = python_.pointer(constants + *python_.layout().tuple.ob_item + 8 * i);
-        found = python_.types().is(python_.type_of(one), KnownType::str) &&
-                python_.unicode_text(one, longest_name).value_or("") == text;
-    }
+    std::vector<Address> found;
+    const Address tuple = l.co_consts.present() ? python_.pointer(code.address + *l.co_consts) : Address();
+    if (!python_.types().is(python_.type_of(tuple), KnownType::tuple)) return found;
+    const auto count =
+        static_cast<std::uint64_t>(std::clamp<std::int64_t>(python_.var_size(tuple), 0, most_names));
+    for (std::uint64_t i = 0; i < count; ++i)
+        found.push_back(python_.pointer(tuple + *python_.layout().tuple.ob_item + 8 * i));
     return found;
+}
+
+bool CodeThatNames::has_constant(const Code& code, const std::string& text) const {
+    const std::vector<Address> all = constants(code);
+    return std::any_of(all.begin(), all.end(), [&](Address one) {
+        return python_.types().is(python_.type_of(one), KnownType::str) &&
+               python_.unicode_text(one, longest_name).value_or("") == text;
+    });
+}
+
+bool CodeThatNames::has_comprehension(const Code& code) const {
+    const auto& l = python_.layout().code;
+    const std::vector<Address> all = constants(code);
+    return std::any_of(all.begin(), all.end(), [&](Address one) {
+        if (!python_.types().is(python_.type_of(one), KnownType::code)) return false;
+        const std::string name = python_.unicode_text(python_.pointer(one + *l.co_name)).value_or("");
+        return name == "<listcomp>" || name == "<dictcomp>" || name == "<setcomp>";
+    });
 }
 
 bool CodeThatNames::has_free_variable(const Code& code, const NameInSource& name) const {

@@ -239,8 +239,8 @@ constexpr Rule rules_of_places[] = {{"joint-holders", held_together, true},
                                     {"class-attribute", class_attribute, true},
                                     {"suspended-local", suspended_holder, true},
                                     {"local", local_of_call, true},
-                                    {"module-container", module_container, true},
-                                    {"container", any_container, true}};
+                                    {"module-container", module_container, true, true},
+                                    {"container", any_container, true, true}};
 
 }  // namespace
 

@@ -56,6 +56,7 @@ std::optional<Cause> queues(const Scene& scene) {
     return Cause{
         .kind = {},
         .words = std::move(cause),
+        .usual = !unbounded,
         .fix = unbounded ? "give it a maxsize, so that producers wait" : "lower maxsize, or add consumers"};
 }
 

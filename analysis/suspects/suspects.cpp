@@ -8,11 +8,13 @@
 //
 // A healthy process has no suspects. So a holder that no special rule knows must have a twentieth of what is in
 // use, and 4 MiB, and belong to the program, not to a library or to Python: these have tables of their own, and
-// always had. A cause that is known by its own evidence needs a fiftieth, and 1 MiB.
+// always had. A cause that is known by its own evidence needs a fiftieth, and 1 MiB. What cannot grow, as a full
+// lru_cache, a queue with a bound, or a table that is filled once, needs half of what is in use.
 
 #include "analysis/suspects/suspects.h"
 
 #include "analysis/object_states.h"
+#include "analysis/suspects/bounds.h"
 #include "analysis/suspects/code_that_names.h"
 #include "analysis/suspects/rules.h"
 #include "parsers/snapshot/memory_rows.h"
@@ -28,8 +30,10 @@ constexpr std::uint64_t mib = 1 << 20;
 
 class SuspectSearch {
 public:
-    SuspectSearch(Work& work, const OverviewResult& overview)
+    /// `code` may be null: then nothing is known of the bounds that the program's code has.
+    SuspectSearch(Work& work, const OverviewResult& overview, const CodeThatNames* code)
         : overview_(overview),
+          code_(code),
           retained_(work.graph(), work.retained()),
           garbage_lists_(garbage_lists(work.heap())) {}
 
@@ -50,6 +54,13 @@ public:
         return suspects;
     }
 
+    std::vector<Suspect> bounded() const {
+        std::vector<Suspect> found;
+        for (const Suspect& other : others_)
+            if (other.holder && other.cause.usual) found.push_back(other);
+        return found;
+    }
+
     /// Of what was found beside `suspects`, which are shown, the holders that keep more than the last of these, and
     /// nothing that another row has.
     std::vector<Suspect> others(const std::vector<Suspect>& suspects) {
@@ -63,7 +74,8 @@ public:
             if (std::any_of(suspects.begin(), suspects.end(), is_row_of) ||
                 std::any_of(chosen.begin(), chosen.end(), is_row_of))
                 continue;
-            other.cause = {};
+            other.cause =
+                other.cause.usual ? Cause{.kind = {}, .words = other.cause.words, .fix = {}} : Cause();
             chosen.push_back(std::move(other));
         }
         return chosen;
@@ -88,9 +100,9 @@ private:
     bool waits_for_the_collector() const {
         using Kind = CycleReason::Kind;
         const std::optional<CycleReason>& reason = overview_.garbage_reason;
-        return reason && (reason->kind == Kind::young || reason->kind == Kind::middle ||
-                          reason->kind == Kind::old || reason->kind == Kind::hanging ||
-                          reason->kind == Kind::collecting);
+        return reason &&
+               (reason->kind == Kind::young || reason->kind == Kind::middle || reason->kind == Kind::old ||
+                reason->kind == Kind::hanging || reason->kind == Kind::collecting);
     }
 
     /// What a program is at work on, as any healthy one may be: what calls alone hold together (an argument is in the
@@ -237,6 +249,17 @@ private:
                overview_.pinned->unseen_bytes() * 2 > holder.retained;
     }
 
+    /// A container that cannot grow is as many healthy programs have it.
+    void add_bound(const Scene& scene, Cause& cause) const {
+        if (!code_ || !cause.is_container) return;
+        auto bound = bound_of(scene, *code_);
+        if (!bound) return;
+        cause.words << "; ";
+        for (CauseWords::Part& part : bound->words.parts) cause.words << std::move(part);
+        cause.fix = std::move(bound->fix);
+        cause.usual = true;
+    }
+
     void add_holder(const TopHolder& found) {
         if (is_counted(found)) return;
         TopHolder holder = found;
@@ -244,6 +267,7 @@ private:
             holder.owner_also_held_by.clear();
         const Scene scene(retained_, holder);
         Cause cause = find_cause(scene);
+        add_bound(scene, cause);
         const std::string place =
             cause.kind == std::string_view("notebook-results") ? cause.kind : place_for_a_person(scene);
         if (!place.empty()) {
@@ -319,6 +343,7 @@ private:
     }
 
     const OverviewResult& overview_;
+    const CodeThatNames* code_;
     const RetainedLookup retained_;
     const std::vector<ObjectId> garbage_lists_;
     std::vector<Suspect> found_, others_;
@@ -330,9 +355,9 @@ std::string identifier_of(const std::string& attribute) {
     return attribute.substr(0, attribute.find_first_of(".["));
 }
 
-void add_code(Work& work, const OverviewResult& overview, std::vector<Suspect>& suspects) {
+void add_code(Work& work, const OverviewResult& overview, const CodeThatNames& code,
+              std::vector<Suspect>& suspects) {
     constexpr std::size_t most_places = 64;
-    const CodeThatNames code(work.heap(), work.answers());
     const RetainedLookup retained(work.graph(), work.retained());  // of which nothing is asked but its graph
     for (Suspect& suspect : suspects) {
         std::vector<NameInSource> names;
@@ -360,15 +385,18 @@ std::vector<Suspect> SuspectsResult::with_others() const {
 
 SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit, bool code) {
     SuspectsResult result;
-    SuspectSearch search(work, overview);
+    std::optional<CodeThatNames> of_program;
+    if (code) of_program.emplace(work.heap(), work.answers());
+    SuspectSearch search(work, overview, code ? &*of_program : nullptr);
     result.suspects = search.find();
     result.total = result.suspects.size();
     for (const Suspect& suspect : result.suspects) result.bytes += suspect.bytes;
     result.bytes =
         std::min(result.bytes, overview.in_use_bytes);  // a holder's C blocks may be in part untouched
     if (limit > 0 && result.suspects.size() > limit) result.suspects.resize(limit);
+    result.bounded = search.bounded();
     result.others = search.others(result.suspects);
-    if (code) add_code(work, overview, result.suspects);
+    if (code) add_code(work, overview, *of_program, result.suspects);
     return result;
 }
 

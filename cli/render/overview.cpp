@@ -119,7 +119,10 @@ Block next_of_holders(const TopHolder& first) {
                                   : "what is held together, and by what");
 }
 
-void say_holders(const OverviewResult& result, Document& document) {
+constexpr std::size_t most_bounded_told = 2;
+
+/// With why those of `bounded` cannot grow.
+void say_holders(const OverviewResult& result, const std::vector<Suspect>& bounded, Document& document) {
     if (result.holders.empty()) return;
     TableBlock table;
     table.columns = {right("retained"), right("share"), left("What holds most", TextColumn::Fit::middle),
@@ -136,6 +139,9 @@ void say_holders(const OverviewResult& result, Document& document) {
     }
     table.rows = rows_of(std::move(rows));
     document.say({std::move(table)});
+    for (std::size_t i = 0; i < std::min(most_bounded_told, bounded.size()); ++i)
+        document.say(
+            sentence(says("{}: {}.", holder_words(*bounded[i].holder), cause_words(bounded[i].cause.words))));
     document.say(next_of_holders(result.holders.front()));
     document.say(gap());
 }
@@ -311,7 +317,7 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
     }
     if (suspects.suspects.empty()) {
         say_pinned(*result, document);
-        say_holders(*result, document);
+        say_holders(*result, suspects.bounded, document);
     } else {
         say_suspects(suspects, *result, document);
         document.say(gap());

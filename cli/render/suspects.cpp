@@ -15,6 +15,8 @@ constexpr std::size_t always_whole = 1;
 // TableRow::detail: of suspects from 1, of their fixes, and of their causes.
 constexpr std::uint8_t first_fix = 80, first_cause = 160;
 
+}  // namespace
+
 Text cause_words(const CauseWords& words) {
     Text text;
     for (const CauseWords::Part& part : words.parts) switch (part.kind) {
@@ -30,6 +32,8 @@ Text cause_words(const CauseWords& words) {
         }
     return text;
 }
+
+namespace {
 
 Text pinned_holder(const ArrayHolderRow& row) {
     const Text place = row.local.empty() ? says("held as {}", held_as_words(row))

@@ -393,6 +393,27 @@ def leak_class_attribute():
 orders = {}
 
 
+class Learned:
+    def __init__(self):
+        self.rows = {i: text(i) for i in range(100)}
+
+    def learn(self, number):
+        self.rows[number] = text(number)
+
+    def row(self, number):
+        return self.rows[number]
+
+
+learned = Learned()
+
+
+def leak_learned_table():
+    for i in range(4000):
+        learned.learn(i)
+    return {"kind": "container", "bytes": 4000 * 4000, "path": "learned.rows",
+            "words": ["a dict in an object of type __main__.Learned", "remove entries that are done with"]}
+
+
 def leak_module_container():
     orders.update((i, text(i)) for i in range(4000))
     return {"bytes": 4000 * 4000, "path": "orders", "words": ["a dict in a module", "remove entries"], "used_in": "leak_module_container"}
@@ -580,6 +601,71 @@ def healthy_reserved():
     import numpy
     buffers.extend(numpy.zeros(8 << 20, dtype="u1") for _ in range(20))
     return {}
+
+
+def make_others():
+    """Three times as much as what 2,000 texts have."""
+    for i in range(3):
+        globals()["large_%d" % i] = bytearray(b"x") * 8_000_000
+
+
+@functools.lru_cache(maxsize=2000)
+def drawn(number):
+    return text(number)
+
+
+def healthy_full_cache():
+    make_others()
+    for i in range(3000):
+        drawn(i)
+    return {}
+
+
+waiting = queue.Queue(maxsize=2000)
+
+
+def healthy_full_queue():
+    make_others()
+    for i in range(2000):
+        waiting.put(text(i))
+    return {}
+
+
+class Recent:
+    def __init__(self, size):
+        self.size, self.items = size, collections.OrderedDict()
+
+    def get(self, number):
+        if number not in self.items:
+            self.items[number] = text(number)
+            while len(self.items) > self.size:
+                self.items.popitem(last=False)
+        return self.items[number]
+
+
+recent = Recent(2000)
+
+
+def healthy_own_cache():
+    make_others()
+    for i in range(3000):
+        recent.get(i)
+    return {}
+
+
+class Table:
+    def __init__(self, count):
+        self.lines = [text(i) for i in range(count)]
+
+    def find(self, number):
+        return self.lines[number]
+
+
+def healthy_table():
+    global table
+    make_others()
+    table = Table(2000)
+    return {"found": [table.find(i)[:3] for i in range(1000)] and []}
 
 
 def finish(truth, name):

@@ -43,6 +43,7 @@ TEST_CASE("suspects: a queue says how many items nobody has taken, and its bound
                                            (bounded ? "maxsize=500" : "it has no bound"));
     CHECK(suspected.fix_of(inbox) ==
           (bounded ? "lower maxsize, or add consumers" : "give it a maxsize, so that producers wait"));
+    CHECK(suspected.of(inbox).usual == bounded);
 }
 
 TEST_CASE("suspects: the bound of a queue is found in a dict of attributes as well", "[program][suspects]") {
