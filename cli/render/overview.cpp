@@ -253,9 +253,14 @@ Text headline_words(const OverviewResult& result) {
         case OverviewHeadline::Kind::other_memory:
             break;
     }
-    if (result.culprit)
+    if (result.culprit && headline.region != free_row)
         return says("{} is {}: {} of it in {}. Python's side is small.", share, headline.region,
                     ByteCount{result.culprit->bytes}, culprit_words(*result.culprit));
+    if (headline.region == free_row && 2 * result.sparse_bytes >= headline.bytes)
+        return says(
+            "{} is free: the program freed it, and Python cannot give it back, since a few objects keep each "
+            "of its {} open.",
+            share, how_many(result.sparse_arenas, "arena"));
     if (headline.region == free_row)
         return says(
             "{} is free: the program gave it back, and Python and malloc keep it for the next request.",
@@ -309,7 +314,10 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
     document.say(gap());
     document.say(sentence(first_sentence(*result, suspects).bold()));
     document.say(gap());
-    if (result->headline.kind == OverviewHeadline::Kind::other_memory && result->headline.bytes > 0) {
+    const bool says_free =
+        !suspects.suspects.empty() && suspects.suspects.front().kind == Suspect::Kind::free_memory;
+    if (result->headline.kind == OverviewHeadline::Kind::other_memory && result->headline.bytes > 0 &&
+        !says_free) {
         document.say(result->headline.region == c_code_row
                          ? hint("native", "its classes and sizes, and what holds them")
                          : hint("memory", "what it is, and what keeps it"));
@@ -340,7 +348,7 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
     } else {  // they say where most of it is
         Alternative memory;
         memory.blocks = {memory_table(*result)};
-        memory.instead = {hint("memory", "where the rest of it is")};
+        if (!says_free) memory.instead = {hint("memory", "where the rest of it is")};
         document.say({std::move(memory)});
     }
     say_types(types, suspects.suspects.empty(), document);
