@@ -296,6 +296,20 @@ void CodeThatNames::add_places(const NameInSource& name, std::vector<const Code*
     if (name.kind == NameInSource::Kind::key && found.size() - before > most_of_key) found.resize(before);
 }
 
+std::vector<SourcePlace> CodeThatNames::with_all(const std::vector<std::string>& names) const {
+    std::vector<SourcePlace> places;
+    for (const Code& code : codes_)
+        if (std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+                return std::find(code.names.begin(), code.names.end(), name) != code.names.end();
+            }))
+            places.push_back(code.place);
+    std::sort(places.begin(), places.end(), [](const SourcePlace& a, const SourcePlace& b) {
+        return std::tie(a.file, a.line, a.function) < std::tie(b.file, b.line, b.function);
+    });
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    return places;
+}
+
 std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& names, std::size_t most,
                                            std::size_t& all) const {
     std::vector<const Code*> found;
@@ -313,14 +327,19 @@ std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& name
     };
     std::vector<SourcePlace> places;
     for (const Code* code : found) places.push_back(code->place);
+    const auto rank = [](const SourcePlace& place) {
+        return place.is_body_of_module() ? 2 : runs_at_first(place) ? 1 : 0;
+    };
     const auto key = [&](const SourcePlace& place) {
-        return std::tuple(runs_at_first(place), !is_method(place), place.file, place.line, place.function);
+        return std::tuple(rank(place), !is_method(place), place.file, place.line, place.function);
     };
     std::sort(places.begin(), places.end(),
               [&](const SourcePlace& a, const SourcePlace& b) { return key(a) < key(b); });
     places.erase(std::unique(places.begin(), places.end()), places.end());
-    const auto first = std::find_if(places.begin(), places.end(), runs_at_first);
-    if (first != places.begin()) places.erase(first, places.end());
+    if (!places.empty())
+        std::erase_if(places, [&, first = rank(places.front())](const SourcePlace& place) {
+            return rank(place) > first;
+        });
     all = places.size();
     if (places.size() > most) places.resize(most);
     return places;

@@ -43,8 +43,9 @@ public:
     /// program.
     explicit CodeThatNames(const HeapReader& heap, KeptAnswers* answers = nullptr);
 
-    /// At most `most` of those that use any of the names: first those that do not run only once first (`__init__`, a
-    /// module's body), and methods of the class before others, then by file and line. `all` is how many there are.
+    /// At most `most` of those that use any of the names: those that do not run only once first; if there are none,
+    /// `__init__`; if there is none, bodies of modules. Methods of the class before others, then by file and line. `all`
+    /// is how many there are.
     std::vector<SourcePlace> of(const std::vector<NameInSource>& names, std::size_t most,
                                 std::size_t& all) const;
 
@@ -64,6 +65,9 @@ public:
     bool has_comprehension(const Code& code) const;
     /// co_consts; at most `most_names`.
     std::vector<Address> constants(const Code& code) const;
+
+    /// Those that use all of these names: {"gc", "disable"}. By file and line.
+    std::vector<SourcePlace> with_all(const std::vector<std::string>& names) const;
 
 private:
     bool uses(const Code& code, const NameInSource& name) const;

@@ -75,6 +75,7 @@ struct Suspect {
     std::vector<SourcePlace> used_in;
     std::uint64_t more_used_in = 0;  // and so many more
     bool made_here = false;
+    std::string calls = {};  // or, where that is not empty, functions that make this call: "gc.disable()"
 };
 
 }  // namespace heapsift

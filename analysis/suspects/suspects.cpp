@@ -27,6 +27,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
+constexpr std::size_t most_attributes_of_place = 4;
 
 class SuspectSearch {
 public:
@@ -225,9 +226,25 @@ private:
         suspect.kind = Suspect::Kind::free_memory;
         suspect.bytes = row->bytes;
         suspect.cause = {.kind = "free-memory",
-                         .words = words("freed by the program, and not given back to the system"),
+                         .words = in_sparse_arenas(
+                             words("freed by the program, and not given back to the system"), row->bytes),
                          .fix = "do the work with the peak in a child process"};
         found_.push_back(std::move(suspect));
+    }
+
+    /// What keeps it from going back, where that is pymalloc's arenas.
+    CauseWords in_sparse_arenas(CauseWords cause, std::uint64_t free) const {
+        const HeapSnapshot& columns = retained_.graph().heap().snapshot();
+        const SparseArenas& sparse = columns.memory->sparse;
+        if (2 * sparse.free_bytes < free || sparse.arenas == 0) return cause;
+        cause << "; " << CauseWords::size(sparse.free_bytes) << " lies in "
+              << CauseWords::count(sparse.arenas)
+              << (sparse.arenas == 1 ? " arena that a few objects keep open"
+                                     : " arenas that a few objects keep open");
+        for (std::size_t i = 0; i < sparse.types.size(); ++i)
+            cause << (i == 0 ? ": " : ", ") << CauseWords::count(sparse.types[i].objects)
+                  << " " + type_name(columns.types, sparse.types[i].type);
+        return cause;
     }
 
     /// Of a row that is no holder it is not known where all of it hangs.
@@ -324,22 +341,28 @@ private:
     }
 
     /// The same for holders that are one thing to a person: a local of a function, in whichever thread; an
-    /// thread-local attribute; an attribute, of whichever instance of a class of its own: two queues of the library
-    /// are two things. Empty for what is only itself.
+    /// thread-local attribute; an attribute, of whichever instance of a class of its own, or an attribute of what that
+    /// has: two queues of the library are two things, unless two such instances have one each. Empty for what is only
+    /// itself.
     static std::string place_for_a_person(const Scene& scene) {
         const TopHolder& holder = scene.holder();
         if (!holder.local.empty()) return holder.call + " " + holder.local;
         if (const ReferenceStep* step = scene.step(); step && !holder.thread_local_name.empty())
             return holder.thread_local_name + notation(*step);
-        const ObjectId owner = scene.owner();
-        const ReferenceStep* step = scene.step();
-        if (owner == no_object || !step || step->kind != ReferenceStep::Kind::attribute ||
-            scene.is_class(owner))
-            return {};
         const HeapSnapshot& columns = scene.heap().snapshot();
-        const TypeId type = columns.type_of(owner);
-        if (type == no_type || !scene.is_class_of_program(type)) return {};
-        return columns.types[type].name + "." + step->name;
+        std::string attributes;  // ".outbox._queue", from an instance of such a class on
+        for (std::size_t back = 0; back < most_attributes_of_place; ++back) {
+            const ObjectId owner = scene.owner(back);
+            const ReferenceStep* step = scene.step(back);
+            if (owner == no_object || !step || step->kind != ReferenceStep::Kind::attribute ||
+                scene.is_class(owner))
+                return {};
+            attributes = "." + step->name + attributes;
+            const TypeId type = columns.type_of(owner);
+            if (type != no_type && scene.is_class_of_program(type))
+                return columns.types[type].name + attributes;
+        }
+        return {};
     }
 
     const OverviewResult& overview_;
@@ -359,7 +382,19 @@ void add_code(Work& work, const OverviewResult& overview, const CodeThatNames& c
               std::vector<Suspect>& suspects) {
     constexpr std::size_t most_places = 64;
     const RetainedLookup retained(work.graph(), work.retained());  // of which nothing is asked but its graph
+    const auto is_disabled = [](const std::optional<CycleReason>& reason) {
+        return reason && reason->kind == CycleReason::Kind::disabled;
+    };
     for (Suspect& suspect : suspects) {
+        if (suspect.kind == Suspect::Kind::garbage && is_disabled(overview.garbage_reason)) {
+            suspect.used_in = code.with_all({"gc", "disable"});
+            if (!suspect.used_in.empty()) suspect.calls = "gc.disable()";
+            if (suspect.used_in.size() > most_places) {
+                suspect.more_used_in = suspect.used_in.size() - most_places;
+                suspect.used_in.resize(most_places);
+            }
+            continue;
+        }
         std::vector<NameInSource> names;
         if (suspect.holder)
             names = names_in_source(Scene(retained, *suspect.holder));

@@ -11,6 +11,7 @@ The line of a cause is marked in this file by a comment: `# line NAME`.
 import asyncio
 import atexit
 import collections
+import concurrent.futures
 import ctypes
 import functools
 import gc
@@ -329,7 +330,75 @@ def clean_up(data):
 def leak_at_exit():
     for i in range(4000):
         atexit.register(clean_up, text(i))
-    return {"kind": "atexit", "bytes": 4000 * 4000, "words": ["callbacks that atexit calls", "atexit.unregister"]}
+    return {"kind": "atexit", "bytes": 4000 * 4000, "words": ["clean_up()", "that atexit calls", "atexit.unregister"]}
+
+
+class Workspace:
+    def __init__(self, number):
+        self.rows = text(number)
+        atexit.register(self.clean_up)
+
+    def clean_up(self):  # line at-exit-methods
+        self.rows = None
+
+
+def leak_at_exit_methods():
+    for i in range(4000):
+        Workspace(i)
+    return {"kind": "atexit", "bytes": 4000 * 4000, "words": ["bound methods", "clean_up()", "__main__.Workspace"], "line": "at-exit-methods"}
+
+
+class Upload:
+    def __init__(self, number):
+        self.chunks = text(number)
+        self.finalizer = weakref.finalize(self, self.discard)
+
+    def discard(self):  # line finalizers
+        self.chunks = None
+
+
+def leak_finalizers():
+    for i in range(4000):
+        Upload(i)
+    return {"kind": "library", "bytes": 4000 * 4000, "words": ["weakref.finalize", "discard()", "a bound method of the watched object"],
+            "line": "finalizers"}
+
+
+def leak_loggers():
+    for i in range(4000):
+        logging.getLogger("job.%d" % i).context = text(i)
+    return {"bytes": 4000 * 4000, "words": ["4,000 loggers", "logging.LoggerAdapter"], "used_in": "leak_loggers"}
+
+
+gate = threading.Event()
+
+
+def upload(body):  # line executor-backlog
+    gate.wait()
+    return len(body)
+
+
+def leak_executor_backlog():
+    pool = concurrent.futures.ThreadPoolExecutor(max_workers=2)
+    for i in range(4000):
+        pool.submit(upload, text(i))
+    globals()["pool"] = pool
+    return {"bytes": 4000 * 4000, "words": ["calls that a ThreadPoolExecutor has not started", "upload()", "limit how many"],
+            "line": "executor-backlog", "used_in": "leak_executor_backlog"}
+
+
+class Reader:
+    def __init__(self):
+        self.outbox = queue.Queue()
+
+
+readers = {i: Reader() for i in range(4)}
+
+
+def leak_queue_of_each():
+    for i in range(4000):
+        readers[i % 4].outbox.put(text(i))
+    return {"kind": "queue", "bytes": 4000 * 4000, "words": ["1,000 items that nobody has taken", "4 alike", "give it a maxsize"]}
 
 
 def make_handler(data):
@@ -530,7 +599,7 @@ def leak_garbage():
     for i in range(4000):
         node = Node()
         node.me, node.text = node, text(i)
-    return {"bytes": 4000 * 4000, "words": ["garbage", "gc.enable()"]}
+    return {"bytes": 4000 * 4000, "words": ["garbage", "gc.enable()"], "used_in": "leak_garbage"}
 
 
 # --- nothing is wrong
