@@ -89,6 +89,9 @@ private:
             return suspect.bytes >= std::max(in_use / 4, 32 * mib);
         if (suspect.kind == Suspect::Kind::garbage && waits_for_the_collector())
             return suspect.bytes >= std::max(in_use / 10, 4 * mib);
+        // As the syntax tree of its script, which an interpreter keeps while it runs (pythonrun.c, pyrun_file).
+        if (suspect.kind == Suspect::Kind::native && suspect.cause.general)
+            return suspect.bytes >= std::max(in_use / 20, 4 * mib);
         if (suspect.kind != Suspect::Kind::holder || (!suspect.cause.general && !suspect.cause.usual))
             return suspect.bytes >= std::max(in_use / 50, mib);
         const std::uint64_t least = suspect.cause.usual || is_in_hand(suspect) ? in_use / 2
@@ -213,6 +216,7 @@ private:
         suspect.cause = {.kind = leaked ? "native-leak" : "native-blocks",
                          .words = leaked ? words("blocks of C code that nothing refers to any more")
                                          : words("blocks of C code"),
+                         .general = !leaked,
                          .fix = leaked ? "whoever makes them must free them (free, delete, close)"
                                        : "see what holds them"};
         found_.push_back(std::move(suspect));

@@ -11,7 +11,6 @@ The line of a cause is marked in this file by a comment: `# line NAME`.
 import asyncio
 import atexit
 import collections
-import concurrent.futures
 import ctypes
 import functools
 import gc
@@ -367,7 +366,7 @@ def leak_finalizers():
 def leak_loggers():
     for i in range(4000):
         logging.getLogger("job.%d" % i).context = text(i)
-    return {"bytes": 4000 * 4000, "words": ["4,000 loggers", "logging.LoggerAdapter"], "used_in": "leak_loggers"}
+    return {"bytes": 4000 * 4000, "words": ["4,000 loggers", "logging.LoggerAdapter"]}
 
 
 gate = threading.Event()
@@ -379,11 +378,12 @@ def upload(body):  # line executor-backlog
 
 
 def leak_executor_backlog():
+    import concurrent.futures
     pool = concurrent.futures.ThreadPoolExecutor(max_workers=2)
     for i in range(4000):
-        pool.submit(upload, text(i))
+        pool.submit(upload, text(i, 12_000))
     globals()["pool"] = pool
-    return {"bytes": 4000 * 4000, "words": ["calls that a ThreadPoolExecutor has not started", "upload()", "limit how many"],
+    return {"bytes": 4000 * 12_000, "words": ["calls that a ThreadPoolExecutor has not started", "upload()", "limit how many"],
             "line": "executor-backlog", "used_in": "leak_executor_backlog"}
 
 
@@ -392,13 +392,13 @@ class Reader:
         self.outbox = queue.Queue()
 
 
-readers = {i: Reader() for i in range(4)}
+fast_reader, slow_reader = Reader(), Reader()
 
 
 def leak_queue_of_each():
     for i in range(4000):
-        readers[i % 4].outbox.put(text(i))
-    return {"kind": "queue", "bytes": 4000 * 4000, "words": ["1,000 items that nobody has taken", "4 alike", "give it a maxsize"]}
+        (slow_reader if i % 2 else fast_reader).outbox.put(text(i))
+    return {"kind": "queue", "bytes": 4000 * 4000, "words": ["2,000 items that nobody has taken", "2 alike", "give it a maxsize"]}
 
 
 def make_handler(data):
@@ -712,13 +712,13 @@ class Recent:
         return self.items[number]
 
 
-recent = Recent(2000)
+last_texts = Recent(2000)
 
 
 def healthy_own_cache():
     make_others()
     for i in range(3000):
-        recent.get(i)
+        last_texts.get(i)
     return {}
 
 
@@ -731,10 +731,10 @@ class Table:
 
 
 def healthy_table():
-    global table
+    global text_table
     make_others()
-    table = Table(2000)
-    return {"found": [table.find(i)[:3] for i in range(1000)] and []}
+    text_table = Table(2000)
+    return {"found": [text_table.find(i)[:3] for i in range(1000)] and []}
 
 
 def finish(truth, name):

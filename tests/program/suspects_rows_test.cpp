@@ -341,6 +341,10 @@ TEST_CASE("suspects: blocks of C code are leaked if nothing refers to most of th
     asked.overview.culprit->held.leaked = 500;
     CHECK(asked.kinds() == Kinds{"native-blocks"});
     CHECK(asked.row("native-blocks").cause.fix == "see what holds them");
+    asked.overview.culprit->bytes = 3 * mib;
+    CHECK(asked.kinds().empty());
+    asked.overview.culprit->held.leaked = 501;
+    CHECK(asked.kinds() == Kinds{"native-leak"});
 }
 
 TEST_CASE("suspects: the functions that use the name of what holds it, if they are asked for",
