@@ -5,6 +5,9 @@
 // string is, says nothing about the list.) Those of one type that come from the same children are one entry,
 // and the set of these children is asked what it retains.
 //
+// What one module of the program imported from another is held by both, and is what a person knows: it holds, and not
+// the two modules, what it refers to (`holds_as_itself`), as long as a few such objects hold it.
+//
 // What refers to something that a node dominates is dominated by it as well, unless it is the node itself. So
 // only what is below the node is looked at: all questions about a level of the tree together cost one pass
 // over the heap, however many nodes it has.
@@ -28,6 +31,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_in_sample_of_joint = 64;
+constexpr std::size_t most_nearer = 4;  // of more, their modules say it better
 
 bool is_held(const HeapGraph& graph, NodeId node) {
     return graph.kind(node) == NodeKind::group &&
@@ -191,11 +195,13 @@ void JointHolderFinder::gather_joint_children(NodeId node) {
 void JointHolderFinder::gather_holders(NodeId node) {
     sets_ = Sets();
     holders_.assign(children_.size(), Sets::none);
+    named_.assign(children_.size(), false);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> between;
     retained_.visit_dominated(node, [&](NodeId entry, NodeId source) {
         for (const NodeId target : graph_.targets(source)) {
             if (!numbers_.has(target) || entry == target || !graph_.follows(source, target)) continue;
             const std::uint32_t number = numbers_[target];
+            if (modules_.is_dict(source)) named_[number] = true;
             if (!numbers_.has(entry))
                 holders_[number] = sets_.united(holders_[number], sets_.single(entry));
             else if (const std::uint32_t from = numbers_[entry];
@@ -204,6 +210,20 @@ void JointHolderFinder::gather_holders(NodeId node) {
         }
     });
     pass_on(between);
+}
+
+/// A function or an object that one module imported from another is held by both, and is what a person would look at:
+/// it, not the two modules, holds what it refers to.
+bool JointHolderFinder::holds_as_itself(std::uint32_t child, std::uint32_t holders) const {
+    const NodeId node = children_[child];
+    const std::vector<NodeId>& modules = sets_.nodes(holders);
+    if (!named_[child] || modules.size() < 2 || graph_.kind(node) != NodeKind::object) return false;
+    const HeapSnapshot& columns = graph_.columns();
+    const ObjectId object = HeapGraph::object_of(node);
+    const bool is_class = columns.types.find(columns.address_of(object)) != no_type;
+    return !is_class && !modules_.is_module(node) && !modules_.is_dict(node) &&
+           std::all_of(modules.begin(), modules.end(),
+                       [&](NodeId module) { return is_module_group(graph_, module); });
 }
 
 /// What holds a joint child holds what it refers to. Those that refer to each other in circles have the same
@@ -218,16 +238,26 @@ void JointHolderFinder::pass_on(const std::vector<std::pair<std::uint32_t, std::
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return components.of_node[NodeId(a)] > components.of_node[NodeId(b)];
     });
-    for (const std::uint32_t child : order) {
-        std::uint32_t& set = held[components.of_node[NodeId(child)]];
-        set = sets_.united(set, holders_[child]);
-    }
+    std::vector<std::uint32_t> size(components.count);
     for (const std::uint32_t child : order) {
         const std::uint32_t component = components.of_node[NodeId(child)];
-        holders_[child] = held[component];
-        for (const NodeId target : graph.targets(NodeId(child)))
-            if (const std::uint32_t below = components.of_node[target]; below != component)
-                held[below] = sets_.united(held[below], held[component]);
+        held[component] = sets_.united(held[component], holders_[child]);
+        ++size[component];
+    }
+    std::vector<std::uint32_t> nearer = held;  // the same, with those that hold as themselves
+    for (const std::uint32_t child : order) {
+        const std::uint32_t component = components.of_node[NodeId(child)];
+        const std::size_t near = sets_.nodes(nearer[component]).size();  // 0: too many
+        holders_[child] = near > 0 && near <= most_nearer ? nearer[component] : held[component];
+        const std::uint32_t passed = size[component] == 1 && holds_as_itself(child, held[component])
+                                         ? sets_.single(children_[child])
+                                         : nearer[component];
+        for (const NodeId target : graph.targets(NodeId(child))) {
+            const std::uint32_t below = components.of_node[target];
+            if (below == component) continue;
+            held[below] = sets_.united(held[below], held[component]);
+            nearer[below] = sets_.united(nearer[below], passed);
+        }
     }
 }
 

@@ -112,6 +112,7 @@ private:
     std::vector<JointHolders> below(NodeId node, std::uint64_t least, std::size_t most);
     void gather_joint_children(NodeId node);
     void gather_holders(NodeId node);
+    bool holds_as_itself(std::uint32_t child, std::uint32_t holders) const;
     void pass_on(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& between);
     std::vector<Part> parts() const;
     std::vector<JointHolders> rows(NodeId node, std::uint64_t least, std::size_t most);
@@ -124,6 +125,7 @@ private:
     // Of the node that is being looked at:
     std::vector<NodeId> children_;        // the joint ones, by number
     std::vector<std::uint32_t> holders_;  // of each: a number of `sets_`
+    std::vector<bool> named_;             // of each: a global of a module of the program
     Sets sets_;
     // By node; between two questions as they were made.
     Numbers numbers_;         // of a joint child: its place in children_

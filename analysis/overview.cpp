@@ -71,6 +71,18 @@ bool holder_is_headline(const OverviewResult& result) {
            share(bytes, result.object_memory) >= holder_of_objects;
 }
 
+bool free_is_headline(const OverviewResult& result) {
+    constexpr std::uint64_t worth_a_sentence = 32 << 20;
+    std::uint64_t free = 0;
+    for (const MemoryRow& row : result.memory)
+        if (row.name == free_row) free = row.bytes;
+    const std::uint64_t other =
+        std::max({result.holders.empty() ? 0 : result.holders.front().in_use(),
+                  result.pinned ? result.pinned->unseen_bytes() : 0, result.garbage_memory,
+                  result.garbage_list_memory, result.culprit ? result.culprit->bytes : 0});
+    return free >= worth_a_sentence && 2 * free >= result.in_use_bytes && free >= 2 * other;
+}
+
 bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen) {
     const std::uint64_t largest = result.holders.empty() ? 0 : result.holders.front().in_use();
     return unseen >= largest / 2 && (share(unseen, result.in_use_bytes) >= holder_of_all ||
@@ -314,7 +326,12 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     result.pinned_tensor = result.pinned && result.pinned->example != no_object &&
                            is_tensor(work.heap().snapshot(), result.pinned->example);
     find_native_culprit(heap, result);
-    if (result.culprit)
+    result.sparse_arenas = heap.snapshot().memory->sparse.arenas;
+    result.sparse_bytes = heap.snapshot().memory->sparse.free_bytes;
+    if (free_is_headline(result))
+        result.headline = {
+            OverviewHeadline::Kind::other_memory, bytes_of(result, free_row), free_row, {}, false};
+    else if (result.culprit)
         result.headline = {
             OverviewHeadline::Kind::other_memory, bytes_of(result, c_code_row), c_code_row, {}, false};
     else if (result.pinned)

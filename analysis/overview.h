@@ -49,6 +49,8 @@ struct OverviewResult {
     bool pinned_tensor = false;            // it is a tensor of torch
     std::uint64_t pinned_owners = 0, pinned_bytes = 0;  // all of them, and their bytes that nothing shows
     std::uint64_t dropped_frames = 0;  // pandas DataFrames that are gone, but kept whole by slices
+    // Arenas of pymalloc that a few objects keep open (parsers/snapshot/sparse_arenas.h), and what is free in them
+    std::uint64_t sparse_arenas = 0, sparse_bytes = 0;
     OverviewHeadline headline;
     std::optional<NativeCulprit> culprit;     // what most of C code's memory is, if that is the headline
     std::vector<std::string> dominant_types;  // by name (analysis/dominant_types.h)
@@ -59,6 +61,10 @@ OverviewResult overview(Work& work, std::size_t type_limit);
 
 /// True if the first holder is worth the first sentence.
 bool holder_is_headline(const OverviewResult& result);
+
+/// True if memory that the program freed, and Python and malloc keep, is by far the largest finding: half of what is in
+/// use, 32 MiB, and twice as much as any other.
+bool free_is_headline(const OverviewResult& result);
 
 /// True if the array data that slices keep and do not show, `unseen` bytes, is the largest finding.
 bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen);

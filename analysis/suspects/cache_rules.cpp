@@ -89,7 +89,9 @@ std::optional<Cause> unbounded_cache(const Scene& scene) {
     if (maxsize >= 0)
         return Cause{.kind = {},
                      .words = words("the cache", of, ": ", CauseWords::count(entries),
-                                    " entries of maxsize=", std::to_string(maxsize)),
+                                    " entries of maxsize=", std::to_string(maxsize),
+                                    entries >= static_cast<std::uint64_t>(maxsize) ? ", full" : ""),
+                     .usual = true,  // it is bounded
                      .fix = "lower maxsize, or cache something smaller"};
     return Cause{.kind = {},
                  .words = words("a cache without a bound", of, ": ", CauseWords::count(entries),

@@ -148,10 +148,29 @@ std::string first_function(const Scene& scene) {
 
 std::optional<Cause> at_exit(const Scene& scene) {
     if (!is_held_by_callbacks(scene, "atexit callbacks")) return std::nullopt;
+    std::vector<ObjectId> methods;
+    std::vector<Address> functions;
+    for (const ObjectId object : scene.held_by_group()) {
+        if (scene.is(object, KnownType::method)) methods.push_back(object);
+        if (scene.is(object, KnownType::function))
+            functions.push_back(scene.heap().snapshot().address_of(object));
+    }
+    const std::string fix =
+        "atexit.unregister what is done with, or register one function that cleans up all";
+    if (methods.size() > functions.size())
+        return Cause{.kind = {},
+                     .words = words("bound methods", words_of_methods(scene, methods),
+                                    "; atexit calls them when the process ends"),
+                     .fix = fix,
+                     .made_by = {"atexit"}};
+    std::string called = first_function(scene);
+    if (const std::string most = functions.empty() ? std::string() : words_of_most(scene, functions);
+        called.empty() && !most.empty())
+        called = ", " + most + ",";
     return Cause{.kind = {},
-                 .words = words("arguments of callbacks", first_function(scene),
-                                " that atexit calls when the process ends"),
-                 .fix = "atexit.unregister what is done with, or register one function that cleans up all"};
+                 .words = words("arguments of callbacks", called, " that atexit calls when the process ends"),
+                 .fix = fix,
+                 .made_by = {"atexit"}};
 }
 
 std::optional<Cause> signal_handler(const Scene& scene) {

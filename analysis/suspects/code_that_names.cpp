@@ -19,7 +19,6 @@
 namespace heapsift {
 namespace {
 
-constexpr std::int64_t most_names = 1000;
 constexpr std::size_t longest_name = 200, longest_path = 1000, most_codes = 100'000;
 
 /// Runs once for each instance, or once: what fills a container is elsewhere, if anything else names it.
@@ -220,19 +219,40 @@ CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) : pyt
     }
 }
 
-bool CodeThatNames::has_constant(const Code& code, const std::string& text) const {
+bool CodeThatNames::Code::runs_at_first() const { return heapsift::runs_at_first(place); }
+
+std::string CodeThatNames::Code::own_name() const {
+    return place.function.substr(place.function.rfind('.') + 1);
+}
+
+std::vector<Address> CodeThatNames::constants(const Code& code) const {
     const auto& l = python_.layout().code;
-    bool found = false;
-    const Address constants =
-        l.co_consts.present() ? python_.pointer(code.address + *l.co_consts) : Address();
-    if (!python_.types().is(python_.type_of(constants), KnownType::tuple)) return false;
-    const auto count = static_cast<std::uint64_t>(std::min(python_.var_size(constants), most_names));
-    for (std::uint64_t i = 0; i < count && !found; ++i) {
-        const Address one = python_.pointer(constants + *python_.layout().tuple.ob_item + 8 * i);
-        found = python_.types().is(python_.type_of(one), KnownType::str) &&
-                python_.unicode_text(one, longest_name).value_or("") == text;
-    }
+    std::vector<Address> found;
+    const Address tuple = l.co_consts.present() ? python_.pointer(code.address + *l.co_consts) : Address();
+    if (!python_.types().is(python_.type_of(tuple), KnownType::tuple)) return found;
+    const auto count =
+        static_cast<std::uint64_t>(std::clamp<std::int64_t>(python_.var_size(tuple), 0, most_names));
+    for (std::uint64_t i = 0; i < count; ++i)
+        found.push_back(python_.pointer(tuple + *python_.layout().tuple.ob_item + 8 * i));
     return found;
+}
+
+bool CodeThatNames::has_constant(const Code& code, const std::string& text) const {
+    const std::vector<Address> all = constants(code);
+    return std::any_of(all.begin(), all.end(), [&](Address one) {
+        return python_.types().is(python_.type_of(one), KnownType::str) &&
+               python_.unicode_text(one, longest_name).value_or("") == text;
+    });
+}
+
+bool CodeThatNames::has_comprehension(const Code& code) const {
+    const auto& l = python_.layout().code;
+    const std::vector<Address> all = constants(code);
+    return std::any_of(all.begin(), all.end(), [&](Address one) {
+        if (!python_.types().is(python_.type_of(one), KnownType::code)) return false;
+        const std::string name = python_.unicode_text(python_.pointer(one + *l.co_name)).value_or("");
+        return name == "<listcomp>" || name == "<dictcomp>" || name == "<setcomp>";
+    });
 }
 
 bool CodeThatNames::has_free_variable(const Code& code, const NameInSource& name) const {
@@ -276,6 +296,20 @@ void CodeThatNames::add_places(const NameInSource& name, std::vector<const Code*
     if (name.kind == NameInSource::Kind::key && found.size() - before > most_of_key) found.resize(before);
 }
 
+std::vector<SourcePlace> CodeThatNames::with_all(const std::vector<std::string>& names) const {
+    std::vector<SourcePlace> places;
+    for (const Code& code : codes_)
+        if (std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+                return std::find(code.names.begin(), code.names.end(), name) != code.names.end();
+            }))
+            places.push_back(code.place);
+    std::sort(places.begin(), places.end(), [](const SourcePlace& a, const SourcePlace& b) {
+        return std::tie(a.file, a.line, a.function) < std::tie(b.file, b.line, b.function);
+    });
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    return places;
+}
+
 std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& names, std::size_t most,
                                            std::size_t& all) const {
     std::vector<const Code*> found;
@@ -293,14 +327,19 @@ std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& name
     };
     std::vector<SourcePlace> places;
     for (const Code* code : found) places.push_back(code->place);
+    const auto rank = [](const SourcePlace& place) {
+        return place.is_body_of_module() ? 2 : runs_at_first(place) ? 1 : 0;
+    };
     const auto key = [&](const SourcePlace& place) {
-        return std::tuple(runs_at_first(place), !is_method(place), place.file, place.line, place.function);
+        return std::tuple(rank(place), !is_method(place), place.file, place.line, place.function);
     };
     std::sort(places.begin(), places.end(),
               [&](const SourcePlace& a, const SourcePlace& b) { return key(a) < key(b); });
     places.erase(std::unique(places.begin(), places.end()), places.end());
-    const auto first = std::find_if(places.begin(), places.end(), runs_at_first);
-    if (first != places.begin()) places.erase(first, places.end());
+    if (!places.empty())
+        std::erase_if(places, [&, first = rank(places.front())](const SourcePlace& place) {
+            return rank(place) > first;
+        });
     all = places.size();
     if (places.size() > most) places.resize(most);
     return places;

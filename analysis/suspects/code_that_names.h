@@ -43,17 +43,33 @@ public:
     /// program.
     explicit CodeThatNames(const HeapReader& heap, KeptAnswers* answers = nullptr);
 
-    /// At most `most` of those that use any of the names: first those that do not run only once first (`__init__`, a
-    /// module's body), and methods of the class before others, then by file and line. `all` is how many there are.
+    /// At most `most` of those that use any of the names: those that do not run only once first; if there are none,
+    /// `__init__`; if there is none, bodies of modules. Methods of the class before others, then by file and line. `all`
+    /// is how many there are.
     std::vector<SourcePlace> of(const std::vector<NameInSource>& names, std::size_t most,
                                 std::size_t& all) const;
 
-private:
+    static constexpr std::int64_t most_names = 1000;  // that are read of a code object
+
     struct Code {
         Address address;
         SourcePlace place;
-        std::vector<std::string> names;
+        std::vector<std::string> names;  // co_names: globals and attributes
+        /// Runs once for each instance, or once: what fills a container is elsewhere, if anything else names it.
+        bool runs_at_first() const;
+        std::string own_name() const;  // "lookup" of "GeoTable.lookup"
     };
+    /// All of the program's, without bodies of classes.
+    const std::vector<Code>& all() const { return codes_; }
+    /// Whether a comprehension is a part of it, as a function of its own (up to 3.11).
+    bool has_comprehension(const Code& code) const;
+    /// co_consts; at most `most_names`.
+    std::vector<Address> constants(const Code& code) const;
+
+    /// Those that use all of these names: {"gc", "disable"}. By file and line.
+    std::vector<SourcePlace> with_all(const std::vector<std::string>& names) const;
+
+private:
     bool uses(const Code& code, const NameInSource& name) const;
     bool has_constant(const Code& code, const std::string& text) const;
     bool has_free_variable(const Code& code, const NameInSource& name) const;

@@ -119,17 +119,38 @@ std::optional<Cause> known_library(const Scene& scene) {
 /// The function that is called when one of the objects is due, of most of them: " of expire(), app.py:12"; "" if they
 /// have none in common. `callee` finds it.
 std::string called_by_most(const Scene& scene, const std::function<Address(ObjectId)>& callee) {
+    std::vector<Address> called;
+    for (const ObjectId one : scene.sample()) called.push_back(callee(one));
+    return words_of_most(scene, called);
+}
+
+/// What weakref.finalize is to call, in its table of all of them: a bound method of the watched object keeps that.
+std::optional<Cause> finalizers(const Scene& scene) {
+    if (!is_on_path(scene, "weakref.finalize") || !scene.holds({"weakref.finalize._Info"}))
+        return std::nullopt;
     const PythonHeap& python = scene.python();
-    const HeapSnapshot& columns = scene.heap().snapshot();
-    MostFrequent<SourcePlace> places;
-    for (const ObjectId one : scene.sample()) {
-        Address function = callee(one);
-        if (scene.is(columns.find(function), KnownType::method))
-            function = python.pointer(function + *python.layout().method.im_func);
-        places.add(place_of_function(python, function));
-    }
-    const SourcePlace* place = places.get();
-    return place && place->known() ? words_of(*place) : std::string();
+    const auto& l = python.layout();
+    std::size_t of_themselves = 0;
+    const std::string called = called_by_most(scene, [&](ObjectId info) {
+        const Address function = scene.attribute(info, "func"), watched = scene.attribute(info, "weakref");
+        if (scene.is(scene.heap().snapshot().find(function), KnownType::method) && !watched.is_null() &&
+            l.weakref.wr_object.present())
+            of_themselves += python.pointer(function + *l.method.im_self) ==
+                             python.pointer(watched + *l.weakref.wr_object);
+        return function;
+    });
+    if (called.empty()) return std::nullopt;
+    if (2 * of_themselves > scene.sample().size())
+        return Cause{.kind = {},
+                     .words = words("weakref.finalize is to call ", called,
+                                    ", a bound method of the watched object: this keeps the object alive"),
+                     .fix = "pass it a function, and only what that needs of the object",
+                     .made_by = {"finalize"}};
+    return Cause{.kind = {},
+                 .words = words("arguments of ", called,
+                                ", which weakref.finalize is to call when the watched object goes"),
+                 .fix = "pass it only what it needs: not the object itself, nor a bound method of it",
+                 .made_by = {"finalize"}};
 }
 
 /// Twisted's, each with a list of callbacks: ((callback, arguments, keywords), (errback, …)).
@@ -265,6 +286,7 @@ std::optional<Cause> many_classes(const Scene& scene) {
 constexpr Rule rules_of_libraries[] = {{"notebook-results", notebook_results},
                                        {"notebook-texts", notebook_texts},
                                        {"pending-instances", pending_instances},
+                                       {"library", finalizers},
                                        {"library", known_library},
                                        {"library", deferreds},
                                        {"library", delayed_calls},

@@ -124,6 +124,18 @@ std::optional<Cause> default_argument(const Scene& scene) {
     return std::nullopt;
 }
 
+/// logging's own table of loggers, by name: nothing ever takes one out (Lib/logging/__init__.py, Manager.getLogger).
+std::optional<Cause> loggers(const Scene& scene) {
+    if (!scene.holds({"logging.Logger"}) || !scene.is_a(scene.owner(), {"logging.Manager"}))
+        return std::nullopt;
+    CauseWords cause = words(CauseWords::count(scene.count()), " loggers, which logging never frees");
+    add_what_each_keeps(scene, cause);
+    return Cause{.kind = {},
+                 .words = std::move(cause),
+                 .fix = "one logger for all, with a logging.LoggerAdapter or extra=",
+                 .made_by = {"getLogger"}};
+}
+
 std::optional<Cause> thread_local_data(const Scene& scene) {
     const std::string& name = scene.holder().thread_local_name;
     if (name.empty()) return std::nullopt;
@@ -235,12 +247,13 @@ constexpr Rule rules_of_places[] = {{"joint-holders", held_together, true},
                                     {"emptied", emptied},
                                     {"leaked-reference", counted_and_not_found, true},
                                     {"default-argument", default_argument},
+                                    {"loggers", loggers},
                                     {"thread-local", thread_local_data, true},
                                     {"class-attribute", class_attribute, true},
                                     {"suspended-local", suspended_holder, true},
                                     {"local", local_of_call, true},
-                                    {"module-container", module_container, true},
-                                    {"container", any_container, true}};
+                                    {"module-container", module_container, true, true},
+                                    {"container", any_container, true, true}};
 
 }  // namespace
 

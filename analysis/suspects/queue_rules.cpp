@@ -43,6 +43,23 @@ ObjectId queue_of(const Scene& scene) {
     return queue;
 }
 
+/// What an executor is still to call (concurrent.futures): nobody but the program can bound that.
+std::optional<Cause> executor_backlog(const Scene& scene) {
+    const bool threads = scene.holds({"concurrent.futures.thread._WorkItem"});
+    if (!threads && !scene.holds({"concurrent.futures.process._WorkItem"})) return std::nullopt;
+    std::vector<Address> called;
+    for (const ObjectId item : scene.sample()) called.push_back(scene.attribute(item, "fn"));
+    const std::string place = words_of_most(scene, called);
+    return Cause{
+        .kind = {},
+        .words = words(CauseWords::count(scene.count()), scene.count() == 1 ? " call" : " calls",
+                       threads ? " that a ThreadPoolExecutor has not started"
+                               : " that a ProcessPoolExecutor has not finished",
+                       place.empty() ? "" : ": ", place, "; each keeps its arguments"),
+        .fix = "limit how many are submitted at once: a threading.Semaphore, released when a call ends",
+        .made_by = {"submit"}};
+}
+
 std::optional<Cause> queues(const Scene& scene) {
     const ObjectId queue = queue_of(scene);
     if (queue == no_object) return std::nullopt;
@@ -56,6 +73,7 @@ std::optional<Cause> queues(const Scene& scene) {
     return Cause{
         .kind = {},
         .words = std::move(cause),
+        .usual = !unbounded,
         .fix = unbounded ? "give it a maxsize, so that producers wait" : "lower maxsize, or add consumers"};
 }
 
@@ -323,6 +341,7 @@ std::optional<Cause> timers(const Scene& scene) {
 }
 
 constexpr Rule rules_of_queues[] = {{"log-records", log_records},
+                                    {"executor-backlog", executor_backlog},
                                     {"queue", queues},
                                     {"tasks", tasks},
                                     {"suspended", suspended},

@@ -9,6 +9,7 @@ Cause find_cause(const Scene& scene) {
             if (auto cause = rule.find(scene)) {
                 cause->kind = rule.kind;
                 cause->general = cause->general || rule.general;
+                cause->is_container = rule.is_container;
                 return *std::move(cause);
             }
     return {.kind = "holder", .words = {}, .general = true, .fix = {}};

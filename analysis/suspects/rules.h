@@ -21,9 +21,10 @@ namespace heapsift {
 
 struct Rule {
     const char* kind;  // Cause::kind
-    /// `find_cause` fills in Cause::kind, and makes it general if the rule is.
+    /// `find_cause` fills in Cause::kind, and makes it general, or that of a container, if the rule is.
     std::optional<Cause> (*find)(const Scene& scene);
-    bool general = false;  // Cause::general
+    bool general = false;       // Cause::general
+    bool is_container = false;  // Cause::is_container
 };
 
 std::span<const Rule> library_rules();   // what libraries keep: figures, queries, sessions

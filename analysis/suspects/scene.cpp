@@ -54,6 +54,16 @@ std::vector<ObjectId> Scene::sample_below(NodeId above, TypeId type) const {
     return some;
 }
 
+std::vector<ObjectId> Scene::held_by_group() const {
+    std::vector<ObjectId> found;
+    if (graph_.kind(holder_.node) != NodeKind::group) return found;
+    for (const NodeId target : graph_.targets(holder_.node)) {
+        if (found.size() == most_in_sample) break;
+        if (graph_.kind(target) == NodeKind::object) found.push_back(HeapGraph::object_of(target));
+    }
+    return found;
+}
+
 ObjectId Scene::waiting_below(ObjectId object) const {
     ObjectId at = object;
     for (int steps = 0; steps < most_steps_down; ++steps) {
@@ -222,6 +232,21 @@ std::optional<Scene::Part> Scene::largest_part(ObjectId object) const {
         at = next;
     }
     return part;
+}
+
+std::string words_of_most(const Scene& scene, const std::vector<Address>& callables) {
+    const PythonHeap& python = scene.python();
+    const auto& l = python.layout();
+    MostFrequent<SourcePlace> places;
+    for (Address callable : callables) {
+        const ObjectId object = scene.heap().snapshot().find(callable);
+        if (scene.is_a(object, {"functools.partial"})) callable = python.pointer(callable + *l.partial.fn);
+        if (python.types().is(python.type_of(callable), KnownType::method))
+            callable = python.pointer(callable + *l.method.im_func);
+        places.add(place_of_function(python, callable));
+    }
+    const SourcePlace* place = places.get();
+    return place && place->known() ? words_of(*place) : std::string();
 }
 
 std::string container_word(const Scene& scene, ObjectId object) {

@@ -63,6 +63,8 @@ public:
         if (!sampled_) take_sample();
         return sample_;
     }
+    /// Where the holder is a group: the first objects to which that refers, the same one as often as it does; 64.
+    std::vector<ObjectId> held_by_group() const;
     std::uint64_t count() const { return holder_.content_count; }
     /// Whether the first of them is a ….
     bool holds(std::initializer_list<std::string_view> names) const {
@@ -107,6 +109,10 @@ private:
 
 /// "list of 5,000" without its number: "list", "dict", "set", "deque"; "" if it is no container.
 std::string container_word(const Scene& scene, ObjectId object);
+
+/// What is called by most of these functions, bound methods and partials: "expire(), app.py:12"; "" if they have none
+/// in common.
+std::string words_of_most(const Scene& scene, const std::vector<Address>& callables);
 
 /// Of values counted over a sample, the most frequent, if at least half are alike; by weight, if these have one.
 template <class T>

@@ -49,7 +49,8 @@ struct Cause {
     CauseWords words;      // "closures of on_paid(), shop.py:18; each keeps its `payload` (4.1 KiB)"
     bool general = false;  // says where the holder stands and no more, as it could of a healthy process
     bool usual = false;    // as many healthy programs have it: a suspect only with half of what is in use
-    std::string fix;       // "unsubscribe what is done with, or hold callbacks weakly (weakref.WeakMethod)"
+    bool is_container = false;  // of the program's own: the code that uses it may bound it
+    std::string fix;  // "unsubscribe what is done with, or hold callbacks weakly (weakref.WeakMethod)"
     std::string keeper = {};  // the name by which a person knows what holds it: "Out"
     // Names of a library's functions that make such things: functions of the program that use one make these
     std::vector<std::string> made_by = {};
@@ -74,6 +75,7 @@ struct Suspect {
     std::vector<SourcePlace> used_in;
     std::uint64_t more_used_in = 0;  // and so many more
     bool made_here = false;
+    std::string calls = {};  // or, where that is not empty, functions that make this call: "gc.disable()"
 };
 
 }  // namespace heapsift

@@ -8,11 +8,13 @@
 //
 // A healthy process has no suspects. So a holder that no special rule knows must have a twentieth of what is in
 // use, and 4 MiB, and belong to the program, not to a library or to Python: these have tables of their own, and
-// always had. A cause that is known by its own evidence needs a fiftieth, and 1 MiB.
+// always had. A cause that is known by its own evidence needs a fiftieth, and 1 MiB. What cannot grow, as a full
+// lru_cache, a queue with a bound, or a table that is filled once, needs half of what is in use.
 
 #include "analysis/suspects/suspects.h"
 
 #include "analysis/object_states.h"
+#include "analysis/suspects/bounds.h"
 #include "analysis/suspects/code_that_names.h"
 #include "analysis/suspects/rules.h"
 #include "parsers/snapshot/memory_rows.h"
@@ -25,11 +27,14 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
+constexpr std::size_t most_attributes_of_place = 4;
 
 class SuspectSearch {
 public:
-    SuspectSearch(Work& work, const OverviewResult& overview)
+    /// `code` may be null: then nothing is known of the bounds that the program's code has.
+    SuspectSearch(Work& work, const OverviewResult& overview, const CodeThatNames* code)
         : overview_(overview),
+          code_(code),
           retained_(work.graph(), work.retained()),
           garbage_lists_(garbage_lists(work.heap())) {}
 
@@ -50,6 +55,13 @@ public:
         return suspects;
     }
 
+    std::vector<Suspect> bounded() const {
+        std::vector<Suspect> found;
+        for (const Suspect& other : others_)
+            if (other.holder && other.cause.usual) found.push_back(other);
+        return found;
+    }
+
     /// Of what was found beside `suspects`, which are shown, the holders that keep more than the last of these, and
     /// nothing that another row has.
     std::vector<Suspect> others(const std::vector<Suspect>& suspects) {
@@ -63,7 +75,8 @@ public:
             if (std::any_of(suspects.begin(), suspects.end(), is_row_of) ||
                 std::any_of(chosen.begin(), chosen.end(), is_row_of))
                 continue;
-            other.cause = {};
+            other.cause =
+                other.cause.usual ? Cause{.kind = {}, .words = other.cause.words, .fix = {}} : Cause();
             chosen.push_back(std::move(other));
         }
         return chosen;
@@ -76,6 +89,9 @@ private:
             return suspect.bytes >= std::max(in_use / 4, 32 * mib);
         if (suspect.kind == Suspect::Kind::garbage && waits_for_the_collector())
             return suspect.bytes >= std::max(in_use / 10, 4 * mib);
+        // As the syntax tree of its script, which an interpreter keeps while it runs (pythonrun.c, pyrun_file).
+        if (suspect.kind == Suspect::Kind::native && suspect.cause.general)
+            return suspect.bytes >= std::max(in_use / 20, 4 * mib);
         if (suspect.kind != Suspect::Kind::holder || (!suspect.cause.general && !suspect.cause.usual))
             return suspect.bytes >= std::max(in_use / 50, mib);
         const std::uint64_t least = suspect.cause.usual || is_in_hand(suspect) ? in_use / 2
@@ -88,9 +104,9 @@ private:
     bool waits_for_the_collector() const {
         using Kind = CycleReason::Kind;
         const std::optional<CycleReason>& reason = overview_.garbage_reason;
-        return reason && (reason->kind == Kind::young || reason->kind == Kind::middle ||
-                          reason->kind == Kind::old || reason->kind == Kind::hanging ||
-                          reason->kind == Kind::collecting);
+        return reason &&
+               (reason->kind == Kind::young || reason->kind == Kind::middle || reason->kind == Kind::old ||
+                reason->kind == Kind::hanging || reason->kind == Kind::collecting);
     }
 
     /// What a program is at work on, as any healthy one may be: what calls alone hold together (an argument is in the
@@ -200,6 +216,7 @@ private:
         suspect.cause = {.kind = leaked ? "native-leak" : "native-blocks",
                          .words = leaked ? words("blocks of C code that nothing refers to any more")
                                          : words("blocks of C code"),
+                         .general = !leaked,
                          .fix = leaked ? "whoever makes them must free them (free, delete, close)"
                                        : "see what holds them"};
         found_.push_back(std::move(suspect));
@@ -213,9 +230,25 @@ private:
         suspect.kind = Suspect::Kind::free_memory;
         suspect.bytes = row->bytes;
         suspect.cause = {.kind = "free-memory",
-                         .words = words("freed by the program, and not given back to the system"),
+                         .words = in_sparse_arenas(
+                             words("freed by the program, and not given back to the system"), row->bytes),
                          .fix = "do the work with the peak in a child process"};
         found_.push_back(std::move(suspect));
+    }
+
+    /// What keeps it from going back, where that is pymalloc's arenas.
+    CauseWords in_sparse_arenas(CauseWords cause, std::uint64_t free) const {
+        const HeapSnapshot& columns = retained_.graph().heap().snapshot();
+        const SparseArenas& sparse = columns.memory->sparse;
+        if (2 * sparse.free_bytes < free || sparse.arenas == 0) return cause;
+        cause << "; " << CauseWords::size(sparse.free_bytes) << " lies in "
+              << CauseWords::count(sparse.arenas)
+              << (sparse.arenas == 1 ? " arena that a few objects keep open"
+                                     : " arenas that a few objects keep open");
+        for (std::size_t i = 0; i < sparse.types.size(); ++i)
+            cause << (i == 0 ? ": " : ", ") << CauseWords::count(sparse.types[i].objects)
+                  << " " + type_name(columns.types, sparse.types[i].type);
+        return cause;
     }
 
     /// Of a row that is no holder it is not known where all of it hangs.
@@ -237,6 +270,17 @@ private:
                overview_.pinned->unseen_bytes() * 2 > holder.retained;
     }
 
+    /// A container that cannot grow is as many healthy programs have it.
+    void add_bound(const Scene& scene, Cause& cause) const {
+        if (!code_ || !cause.is_container) return;
+        auto bound = bound_of(scene, *code_);
+        if (!bound) return;
+        cause.words << "; ";
+        for (CauseWords::Part& part : bound->words.parts) cause.words << std::move(part);
+        cause.fix = std::move(bound->fix);
+        cause.usual = true;
+    }
+
     void add_holder(const TopHolder& found) {
         if (is_counted(found)) return;
         TopHolder holder = found;
@@ -244,6 +288,7 @@ private:
             holder.owner_also_held_by.clear();
         const Scene scene(retained_, holder);
         Cause cause = find_cause(scene);
+        add_bound(scene, cause);
         const std::string place =
             cause.kind == std::string_view("notebook-results") ? cause.kind : place_for_a_person(scene);
         if (!place.empty()) {
@@ -300,25 +345,32 @@ private:
     }
 
     /// The same for holders that are one thing to a person: a local of a function, in whichever thread; an
-    /// thread-local attribute; an attribute, of whichever instance of a class of its own: two queues of the library
-    /// are two things. Empty for what is only itself.
+    /// thread-local attribute; an attribute, of whichever instance of a class of its own, or an attribute of what that
+    /// has: two queues of the library are two things, unless two such instances have one each. Empty for what is only
+    /// itself.
     static std::string place_for_a_person(const Scene& scene) {
         const TopHolder& holder = scene.holder();
         if (!holder.local.empty()) return holder.call + " " + holder.local;
         if (const ReferenceStep* step = scene.step(); step && !holder.thread_local_name.empty())
             return holder.thread_local_name + notation(*step);
-        const ObjectId owner = scene.owner();
-        const ReferenceStep* step = scene.step();
-        if (owner == no_object || !step || step->kind != ReferenceStep::Kind::attribute ||
-            scene.is_class(owner))
-            return {};
         const HeapSnapshot& columns = scene.heap().snapshot();
-        const TypeId type = columns.type_of(owner);
-        if (type == no_type || !scene.is_class_of_program(type)) return {};
-        return columns.types[type].name + "." + step->name;
+        std::string attributes;  // ".outbox._queue", from an instance of such a class on
+        for (std::size_t back = 0; back < most_attributes_of_place; ++back) {
+            const ObjectId owner = scene.owner(back);
+            const ReferenceStep* step = scene.step(back);
+            if (owner == no_object || !step || step->kind != ReferenceStep::Kind::attribute ||
+                scene.is_class(owner))
+                return {};
+            attributes = "." + step->name + attributes;
+            const TypeId type = columns.type_of(owner);
+            if (type != no_type && scene.is_class_of_program(type))
+                return columns.types[type].name + attributes;
+        }
+        return {};
     }
 
     const OverviewResult& overview_;
+    const CodeThatNames* code_;
     const RetainedLookup retained_;
     const std::vector<ObjectId> garbage_lists_;
     std::vector<Suspect> found_, others_;
@@ -330,11 +382,23 @@ std::string identifier_of(const std::string& attribute) {
     return attribute.substr(0, attribute.find_first_of(".["));
 }
 
-void add_code(Work& work, const OverviewResult& overview, std::vector<Suspect>& suspects) {
+void add_code(Work& work, const OverviewResult& overview, const CodeThatNames& code,
+              std::vector<Suspect>& suspects) {
     constexpr std::size_t most_places = 64;
-    const CodeThatNames code(work.heap(), work.answers());
     const RetainedLookup retained(work.graph(), work.retained());  // of which nothing is asked but its graph
+    const auto is_disabled = [](const std::optional<CycleReason>& reason) {
+        return reason && reason->kind == CycleReason::Kind::disabled;
+    };
     for (Suspect& suspect : suspects) {
+        if (suspect.kind == Suspect::Kind::garbage && is_disabled(overview.garbage_reason)) {
+            suspect.used_in = code.with_all({"gc", "disable"});
+            if (!suspect.used_in.empty()) suspect.calls = "gc.disable()";
+            if (suspect.used_in.size() > most_places) {
+                suspect.more_used_in = suspect.used_in.size() - most_places;
+                suspect.used_in.resize(most_places);
+            }
+            continue;
+        }
         std::vector<NameInSource> names;
         if (suspect.holder)
             names = names_in_source(Scene(retained, *suspect.holder));
@@ -360,15 +424,18 @@ std::vector<Suspect> SuspectsResult::with_others() const {
 
 SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit, bool code) {
     SuspectsResult result;
-    SuspectSearch search(work, overview);
+    std::optional<CodeThatNames> of_program;
+    if (code) of_program.emplace(work.heap(), work.answers());
+    SuspectSearch search(work, overview, code ? &*of_program : nullptr);
     result.suspects = search.find();
     result.total = result.suspects.size();
     for (const Suspect& suspect : result.suspects) result.bytes += suspect.bytes;
     result.bytes =
         std::min(result.bytes, overview.in_use_bytes);  // a holder's C blocks may be in part untouched
     if (limit > 0 && result.suspects.size() > limit) result.suspects.resize(limit);
+    result.bounded = search.bounded();
     result.others = search.others(result.suspects);
-    if (code) add_code(work, overview, result.suspects);
+    if (code) add_code(work, overview, *of_program, result.suspects);
     return result;
 }
 

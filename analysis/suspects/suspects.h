@@ -18,6 +18,8 @@ struct SuspectsResult {
     // Holders that keep more than the last of `suspects`, and are none themselves, as a large array or text is none;
     // without cause and fix, largest first. Empty where there is no suspect
     std::vector<Suspect> others;
+    // What is no suspect because it cannot grow (Cause::usual), with its cause; largest first
+    std::vector<Suspect> bounded;
 
     /// The suspects and the others, largest first.
     std::vector<Suspect> with_others() const;

@@ -119,7 +119,10 @@ Block next_of_holders(const TopHolder& first) {
                                   : "what is held together, and by what");
 }
 
-void say_holders(const OverviewResult& result, Document& document) {
+constexpr std::size_t most_bounded_told = 2;
+
+/// With why those of `bounded` cannot grow.
+void say_holders(const OverviewResult& result, const std::vector<Suspect>& bounded, Document& document) {
     if (result.holders.empty()) return;
     TableBlock table;
     table.columns = {right("retained"), right("share"), left("What holds most", TextColumn::Fit::middle),
@@ -136,6 +139,9 @@ void say_holders(const OverviewResult& result, Document& document) {
     }
     table.rows = rows_of(std::move(rows));
     document.say({std::move(table)});
+    for (std::size_t i = 0; i < std::min(most_bounded_told, bounded.size()); ++i)
+        document.say(
+            sentence(says("{}: {}.", holder_words(*bounded[i].holder), cause_words(bounded[i].cause.words))));
     document.say(next_of_holders(result.holders.front()));
     document.say(gap());
 }
@@ -247,9 +253,14 @@ Text headline_words(const OverviewResult& result) {
         case OverviewHeadline::Kind::other_memory:
             break;
     }
-    if (result.culprit)
+    if (result.culprit && headline.region != free_row)
         return says("{} is {}: {} of it in {}. Python's side is small.", share, headline.region,
                     ByteCount{result.culprit->bytes}, culprit_words(*result.culprit));
+    if (headline.region == free_row && 2 * result.sparse_bytes >= headline.bytes)
+        return says(
+            "{} is free: the program freed it, and Python cannot give it back, since a few objects keep each "
+            "of its {} open.",
+            share, how_many(result.sparse_arenas, "arena"));
     if (headline.region == free_row)
         return says(
             "{} is free: the program gave it back, and Python and malloc keep it for the next request.",
@@ -303,7 +314,10 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
     document.say(gap());
     document.say(sentence(first_sentence(*result, suspects).bold()));
     document.say(gap());
-    if (result->headline.kind == OverviewHeadline::Kind::other_memory && result->headline.bytes > 0) {
+    const bool says_free =
+        !suspects.suspects.empty() && suspects.suspects.front().kind == Suspect::Kind::free_memory;
+    if (result->headline.kind == OverviewHeadline::Kind::other_memory && result->headline.bytes > 0 &&
+        !says_free) {
         document.say(result->headline.region == c_code_row
                          ? hint("native", "its classes and sizes, and what holds them")
                          : hint("memory", "what it is, and what keeps it"));
@@ -311,7 +325,7 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
     }
     if (suspects.suspects.empty()) {
         say_pinned(*result, document);
-        say_holders(*result, document);
+        say_holders(*result, suspects.bounded, document);
     } else {
         say_suspects(suspects, *result, document);
         document.say(gap());
@@ -334,7 +348,7 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
     } else {  // they say where most of it is
         Alternative memory;
         memory.blocks = {memory_table(*result)};
-        memory.instead = {hint("memory", "where the rest of it is")};
+        if (!says_free) memory.instead = {hint("memory", "where the rest of it is")};
         document.say({std::move(memory)});
     }
     say_types(types, suspects.suspects.empty(), document);

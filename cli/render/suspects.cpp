@@ -15,6 +15,8 @@ constexpr std::size_t always_whole = 1;
 // TableRow::detail: of suspects from 1, of their fixes, and of their causes.
 constexpr std::uint8_t first_fix = 80, first_cause = 160;
 
+}  // namespace
+
 Text cause_words(const CauseWords& words) {
     Text text;
     for (const CauseWords::Part& part : words.parts) switch (part.kind) {
@@ -31,6 +33,8 @@ Text cause_words(const CauseWords& words) {
     return text;
 }
 
+namespace {
+
 Text pinned_holder(const ArrayHolderRow& row) {
     const Text place = row.local.empty() ? says("held as {}", held_as_words(row))
                                          : says("in '{}' of {}", row.local, row.frame);
@@ -42,7 +46,9 @@ Text code_words(const Suspect& suspect) {
     constexpr std::size_t most = 3;
     const std::size_t shown = std::min(most, suspect.used_in.size());
     const std::uint64_t more = suspect.used_in.size() - shown + suspect.more_used_in;
-    Text text = suspect.made_here ? "made in " : "used in ";
+    Text text = !suspect.calls.empty() ? suspect.calls + " is called in "
+                : suspect.made_here    ? "made in "
+                                       : "used in ";
     for (std::size_t i = 0; i < shown; ++i) {
         const bool last = i + 1 == shown && more == 0;
         if (i > 0) text += !last ? ", " : i == 1 ? " and " : ", and ";
@@ -214,6 +220,9 @@ void say_suspects(const SuspectsResult& result, const OverviewResult& overview, 
     const std::vector<Suspect> shown = may_give_way ? result.with_others() : result.suspects;
     document.say({suspects_table(shown, overview, may_give_way)});
     document.say(hint(next_command(shown.front())));
+    const auto waits = [](const Suspect& suspect) { return suspect.cause.kind == "tasks"; };
+    if (std::any_of(shown.begin(), shown.end(), waits))
+        document.say(hint("tasks", "where they wait, and whether anything can end that"));
     Alternative others;
     if (result.total > result.suspects.size())
         others.blocks = {

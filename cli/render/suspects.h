@@ -14,6 +14,8 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
 void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document,
                   bool may_give_way = true);
 
+/// Numbers in the units of a page.
+Text cause_words(const CauseWords& words);
 /// Of what most of the garbage is, if that is known: "5,001 app.Request".
 Text garbage_words(const OverviewResult& overview);
 /// Who keeps it: "app.CACHE, a dict of 4,000 str".

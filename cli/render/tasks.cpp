@@ -23,7 +23,8 @@ struct WaitWords {
 WaitWords words_of_wait(Awaits awaits) {
     switch (awaits) {
         case Awaits::unknown:
-            return {"unknown", "something that is not known", "something that nobody else refers to"};
+            return {"unknown", "something that is not known",
+                    "something that nothing which still runs can reach"};
         case Awaits::running:
             return {"running", "nothing: it runs", ""};
         case Awaits::ready:
@@ -37,7 +38,7 @@ WaitWords words_of_wait(Awaits awaits) {
         case Awaits::tasks:
             return {"tasks", "several tasks", "tasks that never finish"};
         case Awaits::future:
-            return {"future", "a future", "a future that nobody else refers to"};
+            return {"future", "a future", "a future that nothing which still runs can reach"};
         case Awaits::queue_get:
             return {"queue-get", "an item of a queue", "a queue that nobody puts into"};
         case Awaits::queue_put:
@@ -71,7 +72,7 @@ WaitWords words_of_wait(Awaits awaits) {
         case Awaits::switched:
             return {"switch", "a switch to it", ""};
         case Awaits::object:
-            return {"object", "another object", "an object that nobody else refers to"};
+            return {"object", "another object", "an object that nothing which still runs can reach"};
     }
     return {"", "", ""};
 }
@@ -150,7 +151,7 @@ Text first_sentence(const TasksResult& result) {
     const TaskGroup* most = group_of_most(result);
     if (!most) {
         if (result.never == 0) return text + " are suspended.";
-        return text + says(". {} of them never {}: nobody else refers to what they wait for.",
+        return text + says(". {} of them never {}: nothing that still runs can reach what they wait for.",
                            Count{result.never}, result.never == 1 ? "finishes" : "finish");
     }
     const bool all = result.rows.size() == most->count;
@@ -168,8 +169,8 @@ Text first_sentence(const TasksResult& result) {
     }
     text += ".";
     if (result.never > 0)
-        text += says(" {} of them never {}: nobody else refers to what they wait for.", Count{result.never},
-                     result.never == 1 ? "finishes" : "finish");
+        text += says(" {} of them never {}: nothing that still runs can reach what they wait for.",
+                     Count{result.never}, result.never == 1 ? "finishes" : "finish");
     return text;
 }
 

@@ -329,7 +329,76 @@ def clean_up(data):
 def leak_at_exit():
     for i in range(4000):
         atexit.register(clean_up, text(i))
-    return {"kind": "atexit", "bytes": 4000 * 4000, "words": ["callbacks that atexit calls", "atexit.unregister"]}
+    return {"kind": "atexit", "bytes": 4000 * 4000, "words": ["clean_up()", "that atexit calls", "atexit.unregister"]}
+
+
+class Workspace:
+    def __init__(self, number):
+        self.rows = text(number)
+        atexit.register(self.clean_up)
+
+    def clean_up(self):  # line at-exit-methods
+        self.rows = None
+
+
+def leak_at_exit_methods():
+    for i in range(4000):
+        Workspace(i)
+    return {"kind": "atexit", "bytes": 4000 * 4000, "words": ["bound methods", "clean_up()", "__main__.Workspace"], "line": "at-exit-methods"}
+
+
+class Upload:
+    def __init__(self, number):
+        self.chunks = text(number)
+        self.finalizer = weakref.finalize(self, self.discard)
+
+    def discard(self):  # line finalizers
+        self.chunks = None
+
+
+def leak_finalizers():
+    for i in range(4000):
+        Upload(i)
+    return {"kind": "library", "bytes": 4000 * 4000, "words": ["weakref.finalize", "discard()", "a bound method of the watched object"],
+            "line": "finalizers"}
+
+
+def leak_loggers():
+    for i in range(4000):
+        logging.getLogger("job.%d" % i).context = text(i)
+    return {"bytes": 4000 * 4000, "words": ["4,000 loggers", "logging.LoggerAdapter"]}
+
+
+gate = threading.Event()
+
+
+def upload(body):  # line executor-backlog
+    gate.wait()
+    return len(body)
+
+
+def leak_executor_backlog():
+    import concurrent.futures
+    pool = concurrent.futures.ThreadPoolExecutor(max_workers=2)
+    for i in range(4000):
+        pool.submit(upload, text(i, 12_000))
+    globals()["pool"] = pool
+    return {"bytes": 4000 * 12_000, "words": ["calls that a ThreadPoolExecutor has not started", "upload()", "limit how many"],
+            "line": "executor-backlog", "used_in": "leak_executor_backlog"}
+
+
+class Reader:
+    def __init__(self):
+        self.outbox = queue.Queue()
+
+
+fast_reader, slow_reader = Reader(), Reader()
+
+
+def leak_queue_of_each():
+    for i in range(4000):
+        (slow_reader if i % 2 else fast_reader).outbox.put(text(i))
+    return {"kind": "queue", "bytes": 4000 * 4000, "words": ["2,000 items that nobody has taken", "2 alike", "give it a maxsize"]}
 
 
 def make_handler(data):
@@ -391,6 +460,27 @@ def leak_class_attribute():
 
 
 orders = {}
+
+
+class Learned:
+    def __init__(self):
+        self.rows = {i: text(i) for i in range(100)}
+
+    def learn(self, number):
+        self.rows[number] = text(number)
+
+    def row(self, number):
+        return self.rows[number]
+
+
+learned = Learned()
+
+
+def leak_learned_table():
+    for i in range(4000):
+        learned.learn(i)
+    return {"kind": "container", "bytes": 4000 * 4000, "path": "learned.rows",
+            "words": ["a dict in an object of type __main__.Learned", "remove entries that are done with"]}
 
 
 def leak_module_container():
@@ -509,7 +599,7 @@ def leak_garbage():
     for i in range(4000):
         node = Node()
         node.me, node.text = node, text(i)
-    return {"bytes": 4000 * 4000, "words": ["garbage", "gc.enable()"]}
+    return {"bytes": 4000 * 4000, "words": ["garbage", "gc.enable()"], "used_in": "leak_garbage"}
 
 
 # --- nothing is wrong
@@ -580,6 +670,71 @@ def healthy_reserved():
     import numpy
     buffers.extend(numpy.zeros(8 << 20, dtype="u1") for _ in range(20))
     return {}
+
+
+def make_others():
+    """Three times as much as what 2,000 texts have."""
+    for i in range(3):
+        globals()["large_%d" % i] = bytearray(b"x") * 8_000_000
+
+
+@functools.lru_cache(maxsize=2000)
+def drawn(number):
+    return text(number)
+
+
+def healthy_full_cache():
+    make_others()
+    for i in range(3000):
+        drawn(i)
+    return {}
+
+
+waiting = queue.Queue(maxsize=2000)
+
+
+def healthy_full_queue():
+    make_others()
+    for i in range(2000):
+        waiting.put(text(i))
+    return {}
+
+
+class Recent:
+    def __init__(self, size):
+        self.size, self.items = size, collections.OrderedDict()
+
+    def get(self, number):
+        if number not in self.items:
+            self.items[number] = text(number)
+            while len(self.items) > self.size:
+                self.items.popitem(last=False)
+        return self.items[number]
+
+
+last_texts = Recent(2000)
+
+
+def healthy_own_cache():
+    make_others()
+    for i in range(3000):
+        last_texts.get(i)
+    return {}
+
+
+class Table:
+    def __init__(self, count):
+        self.lines = [text(i) for i in range(count)]
+
+    def find(self, number):
+        return self.lines[number]
+
+
+def healthy_table():
+    global text_table
+    make_others()
+    text_table = Table(2000)
+    return {"found": [text_table.find(i)[:3] for i in range(1000)] and []}
 
 
 def finish(truth, name):

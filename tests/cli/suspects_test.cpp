@@ -39,6 +39,25 @@ TEST_CASE("suspects: free memory is one where it is a quarter, and 32 MiB", "[an
     CHECK(kinds_of(small).empty());
 }
 
+TEST_CASE("headline: free memory, where it is half, and twice as much as anything else",
+          "[analysis][suspects]") {
+    const auto region_of = [](const HandmadeHeap& made) {
+        const HandmadeReader heap = made.build();
+        Work work(heap);
+        const OverviewResult found = overview(work, 5);
+        const bool other = found.headline.kind == OverviewHeadline::Kind::other_memory;
+        return other ? found.headline.region : std::string();
+    };
+    CHECK(region_of(heap_with(60 * mib, 6 * mib, 3)) == free_row);
+    CHECK(region_of(heap_with(60 * mib, 6 * mib, 0)) == free_row);  // beside garbage
+    CHECK(region_of(heap_with(60 * mib, 31 * mib, 3)).empty());
+    CHECK(region_of(heap_with(48 * mib, 6 * mib, 3)) != free_row);
+    HandmadeHeap small = heap_with(0, 64, 3);
+    small.memory = {{free_row, 31 * mib}, {"Python objects", mib}};
+    small.objects[0].facts.memory = mib;
+    CHECK_FALSE(region_of(small) == free_row);
+}
+
 TEST_CASE(
     "suspects: a holder without a cause needs a twentieth; garbage a fiftieth, and is no holder beside it",
     "[analysis][suspects]") {

@@ -100,9 +100,9 @@ TEST_CASE("render tasks: other first sentences", "[cli][render][tasks]") {
     many.never = 2;
     CHECK(groups_shown(many, shown)
               .text(shown.page)
-              .starts_with(
-                  "1,001 tasks and 1 generator. 2 of them never finish: nobody else refers to what they wait "
-                  "for.\n"));
+              .starts_with("1,001 tasks and 1 generator. 2 of them never finish: nothing that still runs can "
+                           "reach what they "
+                           "wait for.\n"));
     many.never = 0;
     CHECK(groups_shown(many, shown)
               .text(shown.page)
@@ -111,12 +111,12 @@ TEST_CASE("render tasks: other first sentences", "[cli][render][tasks]") {
     sleep.groups[1].count = 900;
     sleep.groups[0].count = 101;
     sleep.never = 101;
-    CHECK(groups_shown(sleep, shown)
-              .text(shown.page)
-              .starts_with(
-                  "1,001 tasks and 1 generator: 900 of them are Poller.run() at poll\\x1b.py:7 in "
-                  "wait_a_while(), waiting for a time (sleep). 101 of them never finish: nobody else refers "
-                  "to what they wait for.\n"));
+    CHECK(
+        groups_shown(sleep, shown)
+            .text(shown.page)
+            .starts_with("1,001 tasks and 1 generator: 900 of them are Poller.run() at poll\\x1b.py:7 in "
+                         "wait_a_while(), waiting for a time (sleep). 101 of them never finish: nothing that "
+                         "still runs can reach what they wait for.\n"));
     CHECK(groups_shown({}, shown).text(shown.page) ==
           "No task, greenlet, coroutine or generator is suspended in this core.\n");
 }

@@ -1,6 +1,7 @@
 // The tree of dominators as a person reads it: which levels are one line, and what stands for what is left out.
 
 #include "analysis/dominators.h"
+#include "analysis/joint_holders.h"
 #include "tests/catch.h"
 #include "tests/program/program_heap.h"
 
@@ -38,4 +39,38 @@ TEST_CASE("dominators: what has nearly all of its dominator is no level; what is
     CHECK(node->folded_type_name == "list");
     CHECK(node->folded_of_type == 40);
     CHECK(node->folded_of_type_retained == node->folded_retained);
+}
+
+TEST_CASE("joint holders: functions that one module imported from another hold as themselves",
+          "[program][dominators]") {
+    // What two functions hold, which both modules have; of the library's and of classes it is said by module.
+    const std::string kind = GENERATE("functions", "classes", "of the library");
+    ProgramHeap program;
+    const Address type = program.python_class("Job", {"value"});
+    std::vector<Address> jobs;
+    for (int i = 0; i < 40; ++i) jobs.push_back(program.instance(type, {program.heap.real(i)}));
+    const auto holder = [&](const std::string& name) {
+        const Address runs = program.list(jobs);
+        return kind == "classes" ? program.class_with(name, {.members = {{"runs", runs}}})
+                                 : program.function(name, {{"runs", program.cell(runs)}});
+    };
+    const Address clean = holder("clean"), merge = holder("merge");
+    const bool library = kind == "of the library";
+    program.module("steps",
+                   library ? "/usr/lib/python3/dist-packages/steps/__init__.py" : "/srv/app/steps.py",
+                   {{"clean", clean}, {"merge", merge}});
+    program.module("__main__", "/srv/app/run.py", {{"clean", clean}, {"merge", merge}});
+    const Analysed analysed(program);
+    const std::vector<JointHolders> joint =
+        JointHolderFinder(analysed.retained).find(analysed.graph.root(), 0, 20);
+    const auto of_jobs =
+        std::find_if(joint.begin(), joint.end(), [](const JointHolders& j) { return j.type == "app.Job"; });
+    REQUIRE(of_jobs != joint.end());
+    CHECK(of_jobs->count == 40);
+    std::vector<NodeId> expected;
+    for (const Address one : {clean, merge}) expected.push_back(HeapGraph::node_of(analysed.id(one)));
+    std::sort(expected.begin(), expected.end());
+    CHECK((of_jobs->by == expected) == (kind == "functions"));
+    CHECK(of_jobs->by.size() == 2);
+    CHECK(of_jobs->groups.empty() == (kind == "functions"));
 }

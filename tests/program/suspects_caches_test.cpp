@@ -59,6 +59,7 @@ TEST_CASE("suspects: a cache without a bound, with how much is in it", "[program
           "a cache without a bound of render(), app.py:10: 20 entries, maxsize=None");
     CHECK(suspected.fix_of(cache) == "set maxsize, or call cache_clear()");
     CHECK_FALSE(suspected.of(cache).general);
+    CHECK_FALSE(suspected.of(cache).usual);
 }
 
 TEST_CASE("suspects: a cache with a bound says how large it is", "[program][suspects]") {
@@ -70,6 +71,7 @@ TEST_CASE("suspects: a cache with a bound says how large it is", "[program][susp
     CHECK(suspected.kind_of(cache) == "lru-cache");
     CHECK(suspected.words_of(cache) == "the cache of render(), app.py:10: 20 entries of maxsize=5000");
     CHECK(suspected.fix_of(cache) == "lower maxsize, or cache something smaller");
+    CHECK(suspected.of(cache).usual);
 }
 
 TEST_CASE("suspects: a dict that a function fills is no cache of functools", "[program][suspects]") {

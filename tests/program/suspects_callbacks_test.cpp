@@ -297,8 +297,29 @@ TEST_CASE("suspects: what was told to atexit is kept until the process ends", "[
     CHECK(holders[0].many >= 20);
     const Cause cause = find_cause(Scene(analysed.retained, holders[0]));
     CHECK(cause.kind == "atexit");
-    CHECK(sentence(cause.words) == "arguments of callbacks that atexit calls when the process ends");
+    CHECK(sentence(cause.words) ==
+          "arguments of callbacks, clean_up(), app.py:10, that atexit calls when the process ends");
     CHECK(cause.fix == "atexit.unregister what is done with, or register one function that cleans up all");
+}
+
+TEST_CASE("suspects: methods that atexit is to call, with what they keep", "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Workspace", {"rows"}),
+                  clean_up = program.function("Workspace.clean_up");
+    std::vector<std::pair<Address, Address>> callbacks;
+    for (int i = 0; i < 20; ++i)
+        callbacks.emplace_back(bound_method(program, program.instance(type, {payload(program)}), clean_up),
+                               program.heap.tuple({}));
+    program.call_at_exit(callbacks);
+    program.module("app", "/srv/app/app.py", {{"Workspace", type}, {"clean_up", clean_up}});
+    const Analysed analysed(program);
+    const std::vector<TopHolder> holders = top_holders(analysed.graph, analysed.sizes, 20 * 4000, 10);
+    REQUIRE(holders.size() == 1);
+    const Cause cause = find_cause(Scene(analysed.retained, holders[0]));
+    CHECK(cause.kind == "atexit");
+    CHECK(sentence(cause.words) ==
+          "bound methods Workspace.clean_up(), app.py:10; each keeps its app.Workspace; atexit "
+          "calls them when the process ends");
 }
 
 TEST_CASE("suspects: what a signal handler refers to", "[program][suspects]") {

@@ -103,6 +103,38 @@ TEST_CASE("suspects: test cases, mocks and finalizers are known by their bases",
           "pass it only what it needs: not the object itself, nor a bound method of it");
 }
 
+TEST_CASE("suspects: what weakref.finalize is to call, and whether that keeps the watched object",
+          "[program][suspects]") {
+    const bool of_itself = GENERATE(false, true);
+    ProgramHeap program;
+    const Address finalize =
+                      program.class_with("finalize", {.module = "weakref", .attributes = {"_registry"}}),
+                  info_type = program.class_with("finalize._Info",
+                                                 {.module = "weakref", .slots = {"weakref", "func", "args"}}),
+                  upload = program.python_class("Upload", {"chunks"}),
+                  discard = program.function("Upload.discard");
+    std::vector<Address> infos;
+    for (int i = 0; i < 20; ++i) {
+        const Address watched = program.instance(upload, {payload(program)});
+        infos.push_back(program.instance(
+            info_type,
+            {weak_reference(program, watched), of_itself ? bound_method(program, watched, discard) : discard,
+             program.heap.tuple({payload(program)})}));
+    }
+    const Address registry = program.list(infos);
+    program.module("app", "/srv/app/app.py",
+                   {{"types", program.list({finalize, info_type, upload, discard})},
+                    {"FINALIZE", program.instance_with(finalize, {registry})}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(registry) == "library");
+    CHECK(suspected.words_of(registry) ==
+          (of_itself
+               ? "weakref.finalize is to call Upload.discard(), app.py:10, a bound method of the watched "
+                 "object: this keeps the object alive"
+               : "arguments of Upload.discard(), app.py:10, which weakref.finalize is to call when the "
+                 "watched object goes"));
+}
+
 TEST_CASE("suspects: results of a notebook have the names that IPython gives them", "[program][suspects]") {
     // `shell`: a running one keeps its dict of results as `_oh`; a script may import IPython.
     const auto [name, module, shell, is_result] =

@@ -199,6 +199,53 @@ TEST_CASE("suspects: garbage is one row, with why it is still there", "[program]
     CHECK(found[0].cause.fix == fix);
 }
 
+TEST_CASE("suspects: who turned the collector off", "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Node", {"value", "next"});
+    for (int ring = 0; ring < of_a_holder; ++ring) {
+        const Address one = program.instance(type, {payload(program, much)}),
+                      two = program.instance(type, {Address(), one});
+        program.set_slot(one, 1, two);
+    }
+    program.module("app", "/srv/app/app.py", {{"Node", type}});
+    program.code_using("load", "/srv/app/app.py", {"gc", "disable"});
+    program.code_using("look", "/srv/app/app.py", {"gc", "collect"});
+    program.code_using("close", "/srv/app/app.py", {"door", "disable"});
+    program.bytes();  // which writes the collector's state
+    const bool enabled = GENERATE(false, true);
+    const Layout& l = program.heap.layout();
+    program.heap.set(program.interpreter + *l.interpreter_state.gc, l.gc_state.enabled,
+                     std::int32_t{enabled});
+    SuspectsOf asked(program);
+    const Suspect row = asked.row("garbage", true);
+    CHECK(functions_of(row) == (enabled ? Kinds{} : Kinds{"load"}));
+    CHECK(row.calls == (enabled ? "" : "gc.disable()"));
+}
+
+TEST_CASE("suspects: a queue that each instance of a class of the program has is one row",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address queue = program.class_with("Queue", {.module = "queue", .attributes = {"queue"}}),
+                  reader = program.class_with("Reader", {.attributes = {"outbox"}});
+    std::vector<Address> items, readers;
+    for (int i = 0; i < 3; ++i) {
+        items.push_back(deque(program, payloads(program, of_a_holder, much)));
+        readers.push_back(program.instance_with(reader, {program.instance_with(queue, {items.back()})}));
+    }
+    program.module("app", "/srv/app/app.py",
+                   {{"Queue", queue},
+                    {"Reader", reader},
+                    {"FIRST", readers[0]},
+                    {"SECOND", readers[1]},
+                    {"THIRD", readers[2]}});
+    SuspectsOf asked(program);
+    const std::vector<Suspect> found = asked.suspects();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].cause.kind == "queue");
+    CHECK(found[0].alike == 3);
+    CHECK(found[0].bytes == asked.memory(items[0]) + asked.memory(items[1]) + asked.memory(items[2]));
+}
+
 TEST_CASE("suspects: what gc.garbage alone holds is a row; what the program holds too is not",
           "[program][suspects]") {
     ProgramHeap program;
@@ -294,6 +341,10 @@ TEST_CASE("suspects: blocks of C code are leaked if nothing refers to most of th
     asked.overview.culprit->held.leaked = 500;
     CHECK(asked.kinds() == Kinds{"native-blocks"});
     CHECK(asked.row("native-blocks").cause.fix == "see what holds them");
+    asked.overview.culprit->bytes = 3 * mib;
+    CHECK(asked.kinds().empty());
+    asked.overview.culprit->held.leaked = 501;
+    CHECK(asked.kinds() == Kinds{"native-leak"});
 }
 
 TEST_CASE("suspects: the functions that use the name of what holds it, if they are asked for",

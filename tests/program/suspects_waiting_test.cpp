@@ -43,6 +43,54 @@ TEST_CASE("suspects: a queue says how many items nobody has taken, and its bound
                                            (bounded ? "maxsize=500" : "it has no bound"));
     CHECK(suspected.fix_of(inbox) ==
           (bounded ? "lower maxsize, or add consumers" : "give it a maxsize, so that producers wait"));
+    CHECK(suspected.of(inbox).usual == bounded);
+}
+
+TEST_CASE("suspects: calls that an executor has not started, by function", "[program][suspects]") {
+    const bool method = GENERATE(false, true), threads = GENERATE(false, true);
+    ProgramHeap program;
+    const Address type = program.class_with(
+        "_WorkItem", {.module = threads ? "concurrent.futures.thread" : "concurrent.futures.process",
+                      .slots = {"future", "fn", "args"}});
+    const Address upload = program.function("Uploader.upload"),
+                  self = program.object(program.python_class("Uploader", {}));
+    std::vector<Address> items;
+    for (int i = 0; i < 20; ++i)
+        items.push_back(program.instance(
+            type, {program.heap.none(), method ? bound_method(program, self, upload) : upload,
+                   program.heap.tuple({payload(program)})}));
+    const Address waiting = program.list(items);
+    program.module("app", "/srv/app/app.py", {{"WAITING", waiting}, {"types", program.list({type, upload})}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(waiting) == "executor-backlog");
+    CHECK(suspected.words_of(waiting) ==
+          std::string("20 calls that a ") +
+              (threads ? "ThreadPoolExecutor has not started" : "ProcessPoolExecutor has not finished") +
+              ": Uploader.upload(), app.py:10; each keeps its arguments");
+    CHECK(suspected.of(waiting).made_by == std::vector<std::string>{"submit"});
+}
+
+TEST_CASE("suspects: loggers in logging's own table", "[program][suspects]") {
+    const bool of_logging = GENERATE(false, true);
+    ProgramHeap program;
+    const Address logger = program.class_with("Logger", {.module = "logging", .slots = {"filters"}}),
+                  manager = program.class_with(
+                      "Manager", {.module = of_logging ? "logging" : "app", .attributes = {"loggerDict"}});
+    Entries loggers;
+    for (int i = 0; i < 20; ++i)
+        loggers.emplace_back(program.heap.str("gate." + std::to_string(i)),
+                             program.instance(logger, {payload(program)}));
+    const Address table = program.dict_of(loggers);
+    program.module(
+        "app", "/srv/app/app.py",
+        {{"types", program.list({logger, manager})}, {"MANAGER", program.instance_with(manager, {table})}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(table) == (of_logging ? "loggers" : "container"));
+    if (!of_logging) return;
+    CHECK_THAT(suspected.words_of(table),
+               ContainsSubstring("20 loggers, which logging never frees; each Logger keeps"));
+    CHECK(suspected.fix_of(table) == "one logger for all, with a logging.LoggerAdapter or extra=");
+    CHECK(suspected.of(table).made_by == std::vector<std::string>{"getLogger"});
 }
 
 TEST_CASE("suspects: the bound of a queue is found in a dict of attributes as well", "[program][suspects]") {

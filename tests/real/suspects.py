@@ -16,7 +16,7 @@ import cores
 import harness
 from asked import AskedCore, BadAnswer
 
-_SINCE = {"leak_at_exit": (3, 10)}  # before, what atexit was told hangs on its module, as any other module's tables do
+_SINCE = {"leak_at_exit": (3, 10), "leak_at_exit_methods": (3, 10)}  # before, what atexit was told hangs on its module, as any other module's tables do
 _PROGRAM = os.path.join(cores.PROGRAMS, "suspects.py")
 
 
