@@ -8,7 +8,7 @@
 #
 # The interpreters: this machine's own python3 with NumPy, and, for root, debootstrap trees of Debian 11, of the other suite
 # (13 on 12, 12 on 13) and of testing (forky) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. It says which tree it cannot make; with CI=true that is a failure.
-# No suite has a free-threaded Python: one is built there of the source of Debian 13's, in two to four minutes.
+# No suite has a free-threaded Python: one is built there of the source of Debian 13's, in three to six minutes.
 # Run again, it skips what is done.
 set -euo pipefail
 preset=release real=yes
@@ -107,7 +107,7 @@ make_free_threaded() {
         apt-get "$@" source -qq --download-only python3.13
         tar xf python3.13_*.orig.tar.xz
         cd Python-3.13.*/
-        ./configure -q --disable-gil --without-ensurepip --disable-test-modules --prefix="$prefix" CFLAGS=-g OPT="-DNDEBUG -O1"
+        ./configure -q --disable-gil --without-ensurepip --disable-test-modules --prefix="$prefix" CFLAGS=-g
         make -s -j "$jobs"
         make -s install DESTDIR="$PWD/installed"
         mv "installed$prefix" "$prefix"' sh "$source" "$prefix" "$(jobs_of 1024)" ||
