@@ -5,6 +5,7 @@
 
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
+#include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
@@ -35,6 +36,25 @@ CoreChoice in_use(const CoreInUse& core, ChosenBy chosen_by, const FileSearch& s
             chosen_by,
             {either(search.executable, core.search.executable), either(search.sysroot, core.search.sysroot),
              either(search.debug_dir, core.search.debug_dir)}};
+}
+
+/// A file of this folder that is named as cores are; empty if there is none, or if the chosen one lies here as well. Looks
+/// at the first thousand names.
+std::string other_core_here(const std::string& chosen) {
+    constexpr int most_names = 1000;
+    std::error_code error;
+    if (std::filesystem::equivalent(std::filesystem::path(chosen).parent_path(), ".", error)) return {};
+    error.clear();
+    int names = 0;
+    for (std::filesystem::directory_iterator at(".", error), end; !error && at != end && names < most_names;
+         at.increment(error), ++names) {
+        const std::string name = at->path().filename().string();
+        std::error_code none;
+        const bool numbered =
+            name.starts_with("core.") && name.size() > 5 && name[5] >= '0' && name[5] <= '9';
+        if ((name == "core" || numbered) && at->is_regular_file(none)) return escape_for_terminal(name);
+    }
+    return {};
 }
 
 bool given(const FileSearch& search) {
@@ -71,13 +91,20 @@ std::string name_of(ChosenBy chosen_by) {
 }
 
 std::string why_this_core(const CoreChoice& choice) {
+    const auto and_not = [&]() -> std::string {
+        const std::string other = other_core_here(choice.path);
+        if (other.empty()) return {};
+        return fmt::format(", and not this folder's {}: name that one to ask it", other);
+    };
     switch (choice.chosen_by) {
         case ChosenBy::environment:
             return fmt::format("using {} (named by HEAPSIFT_CORE)", choice.path);
         case ChosenBy::session:
-            return fmt::format("using {} (the core named last in this terminal session)", choice.path);
+            return fmt::format("using {} (the core named last in this terminal session){}", choice.path,
+                               and_not());
         case ChosenBy::user:
-            return fmt::format("using {} (the core you named last, in another session)", choice.path);
+            return fmt::format("using {} (the core you named last, in another session){}", choice.path,
+                               and_not());
         case ChosenBy::argument:
         case ChosenBy::option:
             break;

@@ -103,9 +103,10 @@ struct GrowthResult {
 
     bool traced = true;  // tracemalloc was on in all cores
 
-    /// Bytes that one place gained and another of the same type lost: whether objects moved, or others came in place of
-    /// them, is not known. 0 where it is (take_inventory with EarlierObjects).
+    /// Bytes that places gained while others of the type lost as much, and that are taken to have moved. Where objects are
+    /// compared (Inventory::compared), of those that lie where one of the type lay before.
     std::int64_t moved = 0;
+    std::optional<GrownRow> moved_to;  // the row that gained most of them
     /// Whether that is so much that another place may be the cause.
     bool may_have_moved() const { return moved >= least_growth(); }
     /// Bytes: what a process that does the same as before gains and loses.

@@ -183,6 +183,7 @@ GrowthResult growth(const std::vector<Inventory>& cores) {
     for (const GrownMemory& row : result.memories) result.whole += std::max<std::int64_t>(0, row.growth());
     PlacesFound found = grown_places(cores, result.types);
     result.moved = found.moved;
+    result.moved_to = std::move(found.moved_to);
     result.held = std::move(found.held);
     result.places = std::move(found.places);
     // What takes the place of what was freed is more than what is in use grew by.

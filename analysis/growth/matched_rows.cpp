@@ -106,31 +106,74 @@ void MatchedRows::match(const std::vector<Inventory>& cores) {
     }
 }
 
-/// Where no object is known from before, of a row's growth no more than its type's. Where they are, no more than what
-/// is new: as many objects as grew in number, and else all of it.
-void MatchedRows::believe(const std::vector<Inventory>& cores, const std::vector<GrownName>& types) {
-    const bool known = cores.size() <= 3 && std::all_of(cores.begin() + 1, cores.end(),
-                                                        [](const Inventory& core) { return core.compared; });
+/// Where no object is known from before, of a row's growth no more than its type's.
+void MatchedRows::believe_by_type(const std::vector<GrownName>& types) {
     std::unordered_map<std::string_view, std::int64_t> net, gained;
     for (const GrownName& type : types) net[type.name] = type.amounts.bytes_growth();
     for (MatchedRow& row : rows) {
-        const HeldRow& words = row.grown.row;
         const std::int64_t growth = std::max<std::int64_t>(0, row.bytes());
-        const auto fresh = static_cast<std::int64_t>(words.appeared + words.stayed);
-        if (known && row.count() > fresh)
-            row.most_believed = static_cast<std::int64_t>(
-                static_cast<double>(growth) * static_cast<double>(fresh) / static_cast<double>(row.count()));
-        else if (known)
-            row.most_believed = growth;
-        else if (const auto at = net.find(words.type); at != net.end())
-            row.most_believed = std::max<std::int64_t>(0, at->second);
+        const auto at = net.find(row.grown.row.type);
+        row.most_believed = at == net.end() ? 0 : std::max<std::int64_t>(0, at->second);
         row.grown.believed = std::min(growth, row.most_believed);
-        gained[words.type] += growth;
+        gained[row.grown.row.type] += growth;
     }
-    if (known) return;
-    for (const auto& [type, bytes] : gained)
-        if (const auto at = net.find(type); at != net.end())
-            moved += bytes - std::max<std::int64_t>(0, std::min(bytes, at->second));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const MatchedRow& row = rows[i];
+        const auto at = net.find(row.grown.row.type);
+        const std::int64_t all = gained[row.grown.row.type];
+        if (at == net.end() || all == 0) continue;
+        const std::int64_t of_type = all - std::max<std::int64_t>(0, std::min(all, at->second));
+        const double part =
+            static_cast<double>(std::max<std::int64_t>(0, row.bytes())) / static_cast<double>(all);
+        add_moved(i, static_cast<std::int64_t>(static_cast<double>(of_type) * part));
+    }
+}
+
+void MatchedRows::add_moved(std::size_t row, std::int64_t bytes) {
+    moved += bytes;
+    if (bytes <= most_moved_bytes_) return;
+    most_moved_bytes_ = bytes;
+    most_moved = row;
+}
+
+/// Where they are, what is new in a row that grew is its growth. If a type grew by more than that (a queue was emptied into
+/// an archive, and filled again), the rest goes to where objects moved.
+void MatchedRows::believe_new_objects() {
+    struct OfType {
+        std::int64_t net = 0, fresh = 0, moved = 0;  // objects
+    };
+    std::unordered_map<std::string_view, OfType> types;
+    const auto fresh_of = [](const MatchedRow& row) {
+        const auto fresh = static_cast<std::int64_t>(row.grown.row.appeared + row.grown.row.stayed);
+        return std::clamp<std::int64_t>(row.count(), 0, fresh);
+    };
+    for (const MatchedRow& row : rows) {
+        OfType& of = types[row.grown.row.type];
+        of.net += row.count();
+        of.fresh += fresh_of(row);
+        of.moved += std::max<std::int64_t>(0, row.count()) - fresh_of(row);
+    }
+    for (MatchedRow& row : rows) {
+        const std::int64_t growth = std::max<std::int64_t>(0, row.bytes());
+        row.most_believed = row.grown.believed = growth;
+        if (row.count() <= 0) continue;
+        const OfType& of = types[row.grown.row.type];
+        const double count = static_cast<double>(row.count()), fresh = static_cast<double>(fresh_of(row));
+        const double unexplained = static_cast<double>(std::max<std::int64_t>(0, of.net - of.fresh));
+        const double more =
+            of.moved == 0 ? 0 : (count - fresh) * std::min(1.0, unexplained / static_cast<double>(of.moved));
+        const double share = (fresh + more) / count;
+        row.most_believed = row.grown.believed =
+            static_cast<std::int64_t>(static_cast<double>(growth) * share);
+        if (more == 0) row.new_share = share;
+        add_moved(static_cast<std::size_t>(&row - rows.data()), growth - row.grown.believed);
+    }
+}
+
+void MatchedRows::believe(const std::vector<Inventory>& cores, const std::vector<GrownName>& types) {
+    const bool known = cores.size() <= 3 && std::all_of(cores.begin() + 1, cores.end(),
+                                                        [](const Inventory& core) { return core.compared; });
+    known ? believe_new_objects() : believe_by_type(types);
 }
 
 }  // namespace heapsift

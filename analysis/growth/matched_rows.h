@@ -22,6 +22,7 @@ struct MatchedRow {
     GrownRow grown;                        // `believed`: no more than its type's growth
     std::map<std::uint32_t, Above> above;  // by matched row
     std::int64_t most_believed = 0;        // bytes, of any part of it
+    double new_share = 1;                  // of its growth; the rest was there before, and held elsewhere
 
     std::int64_t count() const { return grown.amounts.count_growth(); }
     std::int64_t bytes() const { return grown.amounts.bytes_growth(); }
@@ -36,9 +37,9 @@ public:
     MatchedRows(const std::vector<Inventory>& cores, const std::vector<GrownName>& types);
 
     std::vector<MatchedRow> rows;
-    /// Bytes of rows that grew beside others of their type that shrank: objects moved, or others came in place of them.
-    /// 0 where it is known which objects were there before.
+    /// GrowthResult::moved.
     std::int64_t moved = 0;
+    std::size_t most_moved = 0;  // of `rows`: the one to which most of them went
 
     /// The names that became `any_name`, sorted; null if none of that holder did.
     const std::vector<std::string>* made_up(HeldRow::Kind kind, const std::string& holder) const;
@@ -48,7 +49,11 @@ private:
     HeldRow with_folded_name(HeldRow row) const;
     void match(const std::vector<Inventory>& cores);
     void believe(const std::vector<Inventory>& cores, const std::vector<GrownName>& types);
+    void believe_by_type(const std::vector<GrownName>& types);
+    void believe_new_objects();
+    void add_moved(std::size_t row, std::int64_t bytes);
 
+    std::int64_t most_moved_bytes_ = 0;
     std::map<std::pair<HeldRow::Kind, std::string>, std::vector<std::string>> made_up_;  // names, sorted
 };
 

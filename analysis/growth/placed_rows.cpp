@@ -272,6 +272,13 @@ private:
         made.row = i;
         made.count = rounded(series.count);
         made.bytes = rounded(series.bytes);
+        // What moved here was there before.
+        for (std::vector<std::int64_t>* const numbers : {&made.count, &made.bytes}) {
+            const std::int64_t growth = numbers->back() - numbers->front();
+            const std::int64_t moved =
+                growth <= 0 ? 0 : std::llround((1 - rows_[i].new_share) * static_cast<double>(growth));
+            for (std::size_t core = 0; core + 1 < cores_; ++core) (*numbers)[core] += moved;
+        }
         made.believed = std::clamp<std::int64_t>(made.bytes_growth(), 0, rows_[i].most_believed);
         return made;
     }

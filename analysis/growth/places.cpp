@@ -57,6 +57,7 @@ public:
                                     std::tuple(!b.usual, b.steady, b.believed);
                          });
         found.moved = matched_.moved;
+        if (found.moved > 0) found.moved_to = matched_.rows[matched_.most_moved].grown;
         found.held = rows_by_words();
         std::stable_sort(found.held.begin(), found.held.end(), [](const GrownRow& a, const GrownRow& b) {
             return std::pair(a.amounts.bytes_growth(), a.amounts.count_growth()) >

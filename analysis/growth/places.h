@@ -4,13 +4,15 @@
 
 #include "analysis/growth/grown.h"
 
+#include <optional>
 #include <vector>
 
 namespace heapsift {
 
 struct PlacesFound {
-    std::int64_t moved = 0;      // MatchedRows::moved
-    std::vector<GrownRow> held;  // that changed, by growth of bytes
+    std::int64_t moved = 0;            // MatchedRows::moved
+    std::optional<GrownRow> moved_to;  // GrowthResult::moved_to
+    std::vector<GrownRow> held;        // that changed, by growth of bytes
     std::vector<GrownPlace>
         places;  // that grew: the steady ones first, usual caches last, then by `believed`
 };

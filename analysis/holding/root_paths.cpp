@@ -88,13 +88,18 @@ std::uint32_t root_cost(const Root& root) {
     return 9;
 }
 
-/// A local of a call lasts as long as the call does, and that of an inner one less.
+/// A local of a call lasts as long as the call does, and that of an inner one less. What the interpreter and C code have
+/// of frames is no better a name.
 std::uint32_t lasting_root_cost(const HeapGraph& graph, const Root& root) {
-    if (root.kind != RootKind::frame || root.thread < 0 || root.frame < 0) return root_cost(root);
+    const std::uint32_t usual = root_cost(root);
+    if (root.kind == RootKind::module || root.kind == RootKind::thread_local_ ||
+        root.kind == RootKind::context)
+        return usual;
+    if (root.kind != RootKind::frame || root.thread < 0 || root.frame < 0)
+        return usual + of_a_call * (most_calls + 1);
     const std::size_t calls = graph.root_set().threads()[static_cast<std::size_t>(root.thread)].frames.size();
     const std::size_t around = calls - std::min(calls, static_cast<std::size_t>(root.frame) + 1);
-    return root_cost(root) +
-           of_a_call * static_cast<std::uint32_t>(std::min<std::size_t>(around + 1, most_calls));
+    return usual + of_a_call * static_cast<std::uint32_t>(std::min<std::size_t>(around + 1, most_calls));
 }
 
 namespace {

@@ -214,6 +214,19 @@ Text growth_headline(const GrowthResult& result) {
     return text + ".";
 }
 
+/// What may be growth, or may have moved.
+void say_moved(const GrowthResult& result, Document& document) {
+    if (!result.may_have_moved() || !result.moved_to) return;
+    const GrownRow& row = *result.moved_to;
+    const bool compared = result.cores.back().compared;
+    document.say(sentence(says(
+        "{} gained {} ({} {}){}", grown_row_words(row.row), ByteCount{positive(row.amounts.bytes_growth())},
+        Count{positive(row.amounts.count_growth())}, TypeName{row.row.type},
+        compared ? " that lie where such objects lay before: these moved, very likely."
+                 : ", and other places lost as many: these are taken to have moved. Two "
+                   "cores of one process, and no exports, tell it.")));
+}
+
 /// Which cores they are, and whether they can be compared.
 void say_cores(const GrowthResult& result, Document& document) {
     const GrowthResult::Core &first = result.cores.front(), &last = result.cores.back();
@@ -470,6 +483,7 @@ void say_summary(const Kept& result, const DiffShown& shown, const Text& headlin
     say_cores(*result, document);
     document.say(gap());
     document.say(sentence(Text(headline).bold()));
+    say_moved(*result, document);
     document.say(gap());
     say_sums(*result, document);
     if (!result->places.empty()) {

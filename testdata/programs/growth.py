@@ -222,9 +222,10 @@ def replaced(count):
     """As many of one class go as come elsewhere. Of one process."""
     if not hasattr(SERVER, "startup"):
         SERVER.startup, SERVER.leak = [Entry(20) for _ in range(3 * UNITS)], []
-    elif len(SERVER.leak) >= UNITS:
-        del SERVER.startup[:]
+    full = len(SERVER.leak) >= UNITS
     SERVER.leak.extend(Entry(20) for _ in range(count))
+    if full:  # behind it: what lies where another lay before is taken for that one
+        del SERVER.startup[:]
 
 
 CHAIN, IN_HAND = [None], [False]

@@ -58,6 +58,26 @@ TEST_CASE("core choice: argument, option, environment, session, user, in this or
     CHECK(why_this_core(choose_core({"a", "", "", {}}, machine.here)).empty());
 }
 
+TEST_CASE("core choice: that another core lies in this folder is said", "[cli][core]") {
+    const Machine machine;
+    machine.name(machine.core, machine.here);
+    const std::filesystem::path before = std::filesystem::current_path();
+    const std::filesystem::path folder = std::filesystem::path(machine.core).parent_path() / "another folder";
+    std::filesystem::create_directory(folder);
+    const auto said_in = [&](const std::filesystem::path& where) {
+        std::filesystem::current_path(where);
+        const std::string said = why_this_core(choose_core({}, machine.here));
+        std::filesystem::current_path(before);
+        return said;
+    };
+    std::ofstream(folder / "core.py") << "no core by its name";
+    CHECK(said_in(folder).find("not this folder's") == std::string::npos);
+    std::ofstream(folder / "core.77") << "a core by its name";
+    CHECK(said_in(folder).find("not this folder's core.77") != std::string::npos);
+    std::ofstream(folder.parent_path() / "core.78") << "beside the one that is in use";
+    CHECK(said_in(folder.parent_path()).find("not this folder's") == std::string::npos);
+}
+
 TEST_CASE("core choice: each session has its own, the user the last of all", "[cli][core]") {
     const Machine machine;
     machine.name(machine.core, machine.here);

@@ -315,15 +315,34 @@ TEST_CASE("growth: of one process, what moved is no growth, and what came for ot
     const Inventory before = lists(10'000, 0, 0, 0);
     Inventory after = lists(0, 10'000, 500, 0);
     const GrowthResult unknown = growth({before, after});
-    CHECK(unknown.moved == 10'000'000);
+    CHECK(unknown.moved > 9'999'990);
+    REQUIRE(unknown.moved_to);
+    CHECK(unknown.moved_to->row.place == "done");
     CHECK(unknown.may_have_moved());
     after.compared = true;
     const GrowthResult known = growth({before, after});
-    CHECK(known.moved == 0);
+    CHECK(known.moved == 10'000'000);
     REQUIRE(known.places.size() == 1);
     CHECK(known.places[0].place == "failed");
     CHECK(known.places[0].units == 500);
-    after = lists(0, 9'000, 0, 9'000);  // others
+    after = lists(8'000, 5'000, 0, 0);  // the queue was filled again
+    after.held[0].appeared = 3'000;
+    after.compared = true;
+    const GrowthResult refilled = growth({before, after});
+    REQUIRE(refilled.places.size() == 1);
+    CHECK(refilled.places[0].place == "done");
+    CHECK(refilled.places[0].units == 5'000);
+    CHECK(refilled.places[0].believed == 3'000'000);
+    after = lists(10'000, 5'000, 0, 3'000);  // 2,000 had another holder before
+    after.held[1].now.count = 5'000;
+    after.types = before.types;
+    after.types[0].now.count += 3'000;
+    after.types[0].now.memory += 3'000'000;
+    after.compared = true;
+    const GrowthResult held_twice = growth({before, after});
+    REQUIRE(held_twice.places.size() == 1);
+    CHECK(held_twice.places[0].growth == 5'000'000);  // as far as rows tell, all are more
+    after = lists(0, 9'000, 0, 9'000);                // others
     CHECK(growth({before, after}).places.empty());
     after.compared = true;
     const GrowthResult others = growth({before, after});
