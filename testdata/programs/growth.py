@@ -415,6 +415,7 @@ def main():
     truth = {"holder": holder, "attribute": attribute, "unit": name_of(unit),
              "units": units, "each": {name_of(kind): number for kind, number in each.items()},
              "also": [(place, name, UNITS * number, has) for place, name, number, has in ALSO.get(case, ())],
+             "freed": case == "replaced",  # what is free then grew as well
              "path": PATHS.get(case, ""),
              "blocks": UNITS * 50 if case == "native" else 0, "held": held,
              "classes": {name: each * UNITS for name, each in SHAPES.items() if each} if case == "classes" else {},
