@@ -80,8 +80,8 @@ MemoryWatch::~MemoryWatch() {
 std::optional<std::uint64_t> MemoryWatch::read_resident() const {
     const auto text = read_proc_file(fmt::format("{}/{}/statm", proc_, pid_), 256);
     const std::size_t blank = text ? text->find(' ') : std::string::npos;
-    const auto pages =
-        blank == std::string::npos ? std::nullopt : leading_number(std::string_view(*text).substr(blank));
+    if (blank == std::string::npos) return std::nullopt;
+    const auto pages = leading_number(std::string_view(*text).substr(blank));
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     if (!pages || *pages > UINT64_MAX / page) return std::nullopt;
     return *pages * page;
