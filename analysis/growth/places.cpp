@@ -57,7 +57,7 @@ public:
                                     std::tuple(!b.usual, b.steady, b.believed);
                          });
         found.moved = matched_.moved;
-        if (found.moved > 0) found.moved_to = matched_.rows[matched_.most_moved].grown;
+        if (found.moved > 0) found.moved_to = matched_.rows[moved_with(matched_.most_moved)].grown;
         found.held = rows_by_words();
         std::stable_sort(found.held.begin(), found.held.end(), [](const GrownRow& a, const GrownRow& b) {
             return std::pair(a.amounts.bytes_growth(), a.amounts.count_growth()) >
@@ -67,6 +67,16 @@ public:
     }
 
 private:
+    /// Of a row that moved, the one that it is within and that took it along.
+    std::size_t moved_with(std::size_t row) const {
+        for (std::size_t level = 0; level < matched_.rows.size(); ++level) {
+            const std::uint32_t within = matched_.rows[row].grown.row.within;
+            if (within == HeldRow::none || matched_.rows[within].count() <= 0) break;
+            row = within;
+        }
+        return row;
+    }
+
     /// What changed, whatever it is within; with the path of the part that grew most.
     std::vector<GrownRow> rows_by_words() {
         std::vector<GrownRow> merged;
