@@ -2,6 +2,7 @@
 
 // What the first screen says about the core, apart from its heap.
 
+#include "analysis/program_facts.h"
 #include "parsers/cpython/runtime.h"
 #include "parsers/elf/core_file.h"
 
@@ -15,13 +16,14 @@ struct OverviewCore {
     ProcessInfo process;
     std::size_t threads = 0;
     CoreExtent extent;
-    std::string signature;         // analysis/signature.h
+    std::string signature;  // analysis/suspects/signature.h
+    ProgramFacts facts;
     std::string python;            // "CPython 3.11.2", "CPython 3.13.0, free-threaded"
     std::size_t module_count = 0;  // those that have a file
     std::size_t modules_missing = 0;
 };
 
-/// Everything except the signature.
+/// Everything except the signature and the facts.
 OverviewCore overview_core(const CoreFile& core, const PythonRuntime& python);
 
 }  // namespace heapsift

@@ -42,7 +42,7 @@ struct Child {
     std::size_t job = 0;
     pid_t pid = 0;
     Descriptor output, errors;
-    Clock::time_point deadline = Clock::time_point::max();
+    Clock::time_point started = Clock::now(), deadline = Clock::time_point::max();
     ChildEnd end;
 };
 
@@ -54,11 +54,15 @@ void write_oom_score() {
 }
 
 [[noreturn]] void be_child(pid_t parent, const Descriptor& output, const Descriptor& errors,
-                           const std::function<int()>& job) {
+                           std::size_t most_memory, const std::function<int()>& job) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);  // it died before prctl
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
+    if (most_memory > 0) {
+        const rlimit memory{most_memory, most_memory};
+        ::setrlimit(RLIMIT_DATA, &memory);
+    }
     write_oom_score();
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
@@ -112,7 +116,8 @@ private:
         const Descriptor to_output(output[1]), to_errors(errors[1]);
         const pid_t parent = ::getpid();
         child->pid = piped ? ::fork() : -1;
-        if (child->pid == 0) be_child(parent, to_output, to_errors, [&] { return job_(next_); });
+        if (child->pid == 0)
+            be_child(parent, to_output, to_errors, rules_.most_memory, [&] { return job_(next_); });
         if (child->pid < 0) {
             if (!running_.empty()) return false;
             ends_[next_].emplace().not_started = errno;
@@ -164,6 +169,7 @@ private:
             }
             if (WIFEXITED(status)) child->end.exit = WEXITSTATUS(status);
             if (WIFSIGNALED(status)) child->end.signal = WTERMSIG(status);
+            child->end.seconds = std::chrono::duration<double>(Clock::now() - child->started).count();
             ends_[child->job] = std::move(child->end);
             return true;
         });

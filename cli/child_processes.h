@@ -16,12 +16,14 @@ struct ChildEnd {
     int signal = 0;              // else the signal that killed it
     bool timed_out = false;      // this side killed it at its time limit
     int not_started = 0;         // an errno if no child could be made, else 0
+    double seconds = 0;          // by the wall, from its start to its end
 };
 
 struct ChildRules {
     std::size_t at_once = 1;
     std::chrono::seconds timeout{0};       // for each job; 0: none
     std::function<void()> tick = nullptr;  // called now and then while children work; may be empty
+    std::size_t most_memory = 0;  // bytes of its own that a child may have (RLIMIT_DATA); 0: no limit
 };
 
 /// Runs the jobs 0 … count-1, each in a fork of this process. Their standard output and error are captured;

@@ -67,10 +67,12 @@ void add_list(CorePaths& found, std::istream& input) {
 
 }  // namespace
 
-CorePaths find_core_paths(std::span<const std::string> words, std::istream& input) {
+CorePaths find_core_paths(std::span<const std::string> words, std::istream& input, const std::string& piped) {
     CorePaths found;
     for (const std::string& word : words) {
-        if (word == "-")
+        if (word == "-" && !piped.empty())
+            found.paths.push_back(piped);
+        else if (word == "-")
             add_list(found, input);
         else
             add(found, word);

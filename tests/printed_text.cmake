@@ -14,13 +14,13 @@ set(allowed
     cli/manual/roff cli/text_width cli/redact cli/units cli/document/text
     # files, variables and output of the system and of heapsift itself
     cli/complete/kept_type_names cli/core_in_use cli/machine cli/terminal cli/output_file cli/core_choice cli/render/batch
-    cli/complete/processes
+    cli/complete/processes cli/stored_core cli/batch_lines
     # keys of a document
     cli/render/arrays cli/render/export
     # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name
     analysis/path_expression analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
     # names of modules and paths of files: whose code is what
-    analysis/holding/groups analysis/refcounts analysis/signature analysis/suspects/code_that_names
+    analysis/holding/groups analysis/refcounts analysis/suspects/signature analysis/program_facts analysis/suspects/code_that_names
     # attributes, by the first step of each; types, by their package
     analysis/growth/matched_rows analysis/growth/places
     # names of functions of the interpreter and paths of modules: what a native call is

@@ -16,6 +16,7 @@
 #include "analysis/object_states.h"
 #include "analysis/suspects/bounds.h"
 #include "analysis/suspects/code_that_names.h"
+#include "analysis/suspects/pattern.h"
 #include "analysis/suspects/rules.h"
 #include "parsers/snapshot/memory_rows.h"
 
@@ -433,6 +434,8 @@ SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t 
     result.bytes =
         std::min(result.bytes, overview.in_use_bytes);  // a holder's C blocks may be in part untouched
     if (limit > 0 && result.suspects.size() > limit) result.suspects.resize(limit);
+    const RetainedLookup retained(work.graph(), work.retained());
+    for (Suspect& suspect : result.suspects) suspect.pattern = pattern_of(retained, overview, suspect);
     result.bounded = search.bounded();
     result.others = search.others(result.suspects);
     if (code) add_code(work, overview, *of_program, result.suspects);

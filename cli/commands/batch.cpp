@@ -2,21 +2,26 @@
 
 #include "cli/commands/batch.h"
 
+#include "cli/batch_lines.h"
 #include "cli/child_processes.h"
 #include "cli/command_options.h"
 #include "cli/core_paths.h"
+#include "cli/index_place.h"
 #include "cli/machine.h"
+#include "cli/piped_core.h"
 #include "cli/render/batch.h"
+#include "cli/units.h"
 #include "parsers/base/program_name.h"
+#include "parsers/elf/core_key.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 namespace heapsift {
 namespace {
@@ -26,18 +31,24 @@ constexpr std::size_t default_timeout = 1800;  // seconds; 100 GiB from a slow d
 struct BatchOptions {
     std::optional<std::size_t> jobs;
     std::optional<std::size_t> timeout;
+    std::optional<std::size_t> max_memory;
+    std::string output, shard;
+    std::vector<std::string> resume;
+    bool brief = false;
 };
 
 // A child keeps some bytes per object and reads the core from its mapping: at most nine tenths of the core's
 // size, if that is small objects throughout; far less for arrays.
-std::size_t default_jobs(const std::vector<std::string>& paths, std::optional<std::size_t> memory) {
+std::size_t default_jobs(const std::vector<std::string>& paths, std::optional<std::size_t> memory,
+                         std::optional<std::size_t> each_at_most) {
     std::uint64_t largest = 0;
     for (const std::string& path : paths) {
         struct stat facts {};
         if (::stat(path.c_str(), &facts) == 0)
             largest = std::max(largest, static_cast<std::uint64_t>(facts.st_size));
     }
-    const std::uint64_t each = (std::uint64_t{256} << 20) + largest / 10 * 9;
+    const std::uint64_t each = std::min<std::uint64_t>((std::uint64_t{256} << 20) + largest / 10 * 9,
+                                                       each_at_most.value_or(SIZE_MAX));
     const std::uint64_t fitting = (memory ? *memory : available_memory().value_or(each)) / each;
     return std::clamp<std::size_t>(fitting, 1, available_processors());
 }
@@ -45,7 +56,14 @@ std::size_t default_jobs(const std::vector<std::string>& paths, std::optional<st
 /// What a child may take.
 struct Share {
     std::size_t threads;
-    std::optional<std::size_t> memory;  // bytes, with --memory
+    std::optional<std::size_t> memory;  // bytes, with --memory or --max-memory
+};
+
+/// The cores that are asked, each with what is known of it before.
+struct Asked {
+    std::vector<BatchCore> cores;
+    std::vector<std::string> paths;  // to open them
+    Descriptor piped;                // keeps the core that came on standard input
 };
 
 std::vector<std::string> arguments_for(const std::string& path, const CommonOptions& options,
@@ -77,7 +95,7 @@ struct Tally {
 
     void add(const Json& line) {
         const int exit = line["exit"].get<int>();
-        ++(exit == 0 ? answered : line.contains("overview") ? in_part : failed);
+        ++(exit == 0 ? answered : !line.contains("error") ? in_part : failed);
     }
     std::size_t done() const { return answered + in_part + failed; }
     double share(std::size_t count) const { return static_cast<double>(done()) / static_cast<double>(count); }
@@ -102,32 +120,76 @@ void check(const Session& session, const BatchOptions& options) {
                           fmt::format("-j {}: a number from 1 to {} is needed", *options.jobs, most_jobs));
 }
 
+/// The cores that the words name, without those of other parts, and those that were answered.
+Asked find_cores(Session& session, const BatchOptions& options) {
+    Asked asked;
+    const std::vector<std::string>& words = session.words().paths;
+    PipedInput input;
+    if (std::find(words.begin(), words.end(), "-") != words.end())
+        input = read_piped_input(STDIN_FILENO, index_directory(session.options().index_dir));
+    std::istringstream list(input.text);
+    const std::string piped = input.core.is_open() ? input.core_path() : "";
+    const CorePaths found = find_core_paths(words, list, piped);
+    for (const std::string& note : found.notes) session.console().note(note);
+    const Shard shard = options.shard.empty() ? Shard() : shard_of(options.shard);
+    AnsweredCores answered;
+    for (const std::string& lines : options.resume) answered.add_lines(lines);
+    if (answered.skipped() > 0)
+        session.console().note(fmt::format("--resume: {} skipped, which {} no line of a batch",
+                                           counted(answered.skipped(), "line", "lines"),
+                                           answered.skipped() == 1 ? "is" : "are"));
+    std::size_t done = 0;
+    for (const std::string& path : found.paths) {
+        const std::string shown = path == piped && !piped.empty() ? "-" : path;
+        if (!shard.has(shown)) continue;
+        BatchCore core{shown, core_key(path), {}};
+        if (answered.has(core.key, session.redactor().path(shown))) {
+            ++done;
+            continue;
+        }
+        if (shown == path) core.stored = stored_core(path);
+        asked.cores.push_back(std::move(core));
+        asked.paths.push_back(path);
+    }
+    if (done > 0)
+        session.console().note(fmt::format("{} answered before", counted(done, "core was", "cores were")));
+    if (found.paths.empty()) session.console().note("no core found");
+    asked.piped = std::move(input.core);
+    return asked;
+}
+
 ExitCode run_batch(Session& session, const BatchOptions& options) {
     check(session, options);
-    const CorePaths cores = find_core_paths(session.words().paths, std::cin);
-    for (const std::string& path : cores.paths) session.redactor().know_path(path);
     for (const std::string& word : session.words().paths) session.redactor().know_directory(word);
-    for (const std::string& note : cores.notes) session.console().note(note);
-    const std::size_t count = cores.paths.size();
-    if (count == 0) session.console().note("no core found");
+    std::optional<LinesFile> file;
+    const bool goes_on =
+        std::find(options.resume.begin(), options.resume.end(), options.output) != options.resume.end();
+    if (!options.output.empty() && options.output != "-") file.emplace(options.output, goes_on);
+    const Asked asked = find_cores(session, options);
+    for (const std::string& path : asked.paths) session.redactor().know_path(path);
+    const std::size_t count = asked.cores.size();
     constexpr std::size_t longest = 1 << 30;
     const ProgressCallback progress = session.progress();
     Output output;
     Tally tally;
     ChildRules rules;
-    rules.at_once = std::min(options.jobs.value_or(default_jobs(cores.paths, session.options().memory)),
+    const auto memory = options.max_memory ? std::optional<std::size_t>() : session.options().memory;
+    rules.at_once = std::min(options.jobs.value_or(default_jobs(asked.paths, memory, options.max_memory)),
                              std::max<std::size_t>(count, 1));
     rules.timeout = std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest));
+    rules.most_memory = options.max_memory.value_or(0);
     if (progress) rules.tick = [&] { progress(tally.text(count), tally.share(count)); };
     Share share{std::clamp<std::size_t>(available_processors() / rules.at_once, 1, most_jobs), {}};
-    if (const auto memory = session.options().memory)
-        share.memory = std::max<std::size_t>(*memory / rules.at_once, 1);
-    const auto job = [&](std::size_t i) { return answer(cores.paths[i], session, share); };
+    if (memory) share.memory = std::max<std::size_t>(*memory / rules.at_once, 1);
+    if (options.max_memory) share.memory = *options.max_memory / 4 * 3;  // the rest: what is no column
+    const auto job = [&](std::size_t i) { return answer(asked.paths[i], session, share); };
     const auto done = [&](std::size_t i, const ChildEnd& end) {
-        const Json line = batch_line(cores.paths[i], end, session.redactor());
+        const Json line = batch_line(asked.cores[i], end, session.redactor(), options.brief);
         tally.add(line);
         session.clear_progress();
-        output.write(json_text(line) + "\n");
+        const std::string text = json_text(line) + "\n";
+        if (file) return file->write(text);
+        output.write(text);
         output.flush();
     };
     run_in_children(count, rules, job, done);
@@ -137,20 +199,41 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
 
 constexpr const char* details_of_lines =
     R"(PATH is a core, a folder (every core directly in it, recognised by content,
-compressed or not), or - to read paths from standard input, one per line or as
-find -print0 writes them. Each core is read in its own process. The lines come
-in the order of the paths. As in overview --json, or what went wrong:
+compressed or not), or -: on standard input comes a core, as the kernel pipes
+it, or a list of paths, one per line or as find -print0 writes them. Each core
+is read in its own process. The lines come in the order of the paths. What went
+wrong is a line too: a crash ("crashed"), a core that takes longer than
+--timeout ("timed-out") or more than --max-memory ("too-little-memory",
+"out-of-memory"), a process killed for lack of memory ("killed").
 
-  {"path", "exit", "overview", "signature", "complete", "certain",
-   "warnings", "core"}
-  {"path", "exit", "error": {"code", "message", "hint"}, "signature",
-   "warnings", "core"}
+Each line has these columns, of the schema heapsift.batch/1, null where the core
+does not tell:
 
-A crash ("crashed"), a core that takes longer than --timeout ("timed-out") and
-a process killed for lack of memory ("killed") are errors of that line only.
-Cores with the same cause have the same signature, as far as a heap can tell:
-interpreter, program, how it ended, the largest part of the memory, the
-dominating types. To count them:
+  schema, path
+  identity       of the core, wherever a copy lies, compressed or not
+  exit           0 analysed, 3 in part, 1 not; then error {code, message, hint}
+  signature      equal for the same cause: program, kind, who holds what; no
+                 address, count, line, host or version of Python is in it
+  host           as systemd-coredump noted it, else HOSTNAME of the process
+  boot           id of the machine's boot (systemd-coredump)
+  container      "kubernetes", or what the variable `container` says
+  pid, started   when it began (when it imported `logging`)
+  stored         when the core was taken, else when its file was written
+  command, interpreter
+  packages       {name: version} of imported packages that say their version
+  ended, signal, threads
+  mapped, in_use, objects, object_memory, array_data, garbage    bytes; objects
+                 is a count
+  headline       the first screen's sentence
+  suspects       [{kind, pattern, expression, bytes, share, cause, fix}]
+  complete, certain, warnings
+  seconds        that it took
+  overview       as in overview --json; not with --brief
+  core           as in the other answers; not with --brief
+
+A long batch that may be killed writes a file and goes on with it; cores that
+have a line there are known by their identity and skipped:
+
 )";
 
 constexpr const char* details_of_exit =
@@ -159,15 +242,24 @@ constexpr const char* details_of_exit =
 }  // namespace
 
 std::string batch_details() {
+    const std::string to_go_on = command_line("batch /var/crash -o lines.jsonl --resume lines.jsonl");
     const std::string to_count =
         command_line("batch /var/crash") + " | jq -r .signature | sort | uniq -c | sort -rn";
-    return fmt::format("{}\n  {}\n\n{}", details_of_lines, to_count, details_of_exit);
+    return fmt::format("{}  {}\n\nTo count causes:\n\n  {}\n\n{}", details_of_lines, to_go_on, to_count,
+                       details_of_exit);
 }
 
 CommandRunner setup_batch(CommandOptions& declare) {
     auto options = std::make_shared<BatchOptions>();
     declare.number("-j,--jobs", options->jobs, "cores at a time (default: as processors and memory allow)");
     declare.number("--timeout", options->timeout, "seconds for one core; 0 for no limit (default 1800)");
+    declare.number("--max-memory", options->max_memory, "bytes that the analysis of one core may take (8G)",
+                   std::size_t{64} << 20);
+    declare.text("-o,--output", options->output, "FILE", "append each line to FILE as soon as it is there",
+                 ValueKind::file);
+    declare.texts("--resume", options->resume, "FILE", "skip cores that have a line in FILE");
+    declare.text("--shard", options->shard, "I/N", "only the I-th of N parts of the paths");
+    declare.flag("--brief", options->brief, "without the columns `overview` and `core`");
     declare.choice(
         "--format", {"jsonl", "json"}, [](std::size_t) {},
         "one line of JSON per core; both mean the same here");

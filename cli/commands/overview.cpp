@@ -4,7 +4,7 @@
 #include "cli/commands/overview.h"
 
 #include "analysis/overview.h"
-#include "analysis/signature.h"
+#include "analysis/suspects/signature.h"
 #include "analysis/suspects/suspects.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
@@ -28,8 +28,10 @@ ExitCode run_overview(Session& session) {
     note_uncertain_sizes(result.types, session.diagnostics(), false);
     note_overlaps(result.memory_overlaps, session.diagnostics());
     OverviewCore core = overview_core(heap.core(), columns.python);
-    core.signature = signature(result, core.process, columns.python.version, !session.redactor().active());
+    core.facts = program_facts(heap);
     const SuspectsResult causes = suspects(question.work(), result, overview_suspects, true);
+    core.signature =
+        signature(result, causes, core.process, call_at_signal(heap), !session.redactor().active());
     return session.write(render_overview(std::move(result), core, causes));
 }
 

@@ -3,12 +3,14 @@
 
 #include "cli/render/batch.h"
 
+#include "cli/batch_lines.h"
 #include "cli/json_envelope.h"
 #include "cli/render/process.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <csignal>
 
 namespace heapsift {
@@ -53,31 +55,92 @@ void add_error(Json& line, const Json& error) {
     line["signature"] = "not analysed: " + error.value("code", std::string());
 }
 
+double in_milliseconds(double seconds) {
+    constexpr double thousand = 1000;
+    return std::round(seconds * thousand) / thousand;
+}
+
+Json member(const Json& of, const char* key) { return of.is_object() ? of.value(key, Json()) : Json(); }
+
+/// What a fleet counts by: who it was.
+void add_process(Json& line, const BatchCore& core, const Json& envelope, const Json& data,
+                 const Redactor& redactor) {
+    const Json process = member(data, "process"), program = member(data, "program"),
+               python = member(envelope, "python");
+    const auto given = [&](const std::string& text) {
+        return redactor.active() || text.empty() ? Json() : Json(text);
+    };
+    const Json host = member(program, "host"), container = member(program, "container");
+    line["host"] = core.stored.host.empty() ? host : given(core.stored.host);
+    line["boot"] = core.stored.boot.empty() ? Json() : Json(core.stored.boot);
+    line["container"] = container.is_null() && !core.stored.container.empty() ? Json("container") : container;
+    line["pid"] = member(envelope, "pid");
+    line["started"] = member(program, "started");
+    line["stored"] = core.stored.stored ? Json(utc_text(*core.stored.stored)) : Json();
+    line["command"] = member(envelope, "command");
+    line["interpreter"] = python.is_object()
+                              ? Json("CPython " + python.value("version", std::string()) +
+                                     (python.value("free_threaded", false) ? ", free-threaded" : "") +
+                                     (python.value("debug", false) ? ", debug" : ""))
+                              : Json();
+    line["packages"] = member(program, "packages");
+    line["ended"] = member(process, "ended");
+    line["signal"] = member(process, "signal_name");
+    line["threads"] = member(process, "threads");
+}
+
+/// And what it had.
+void add_totals(Json& line, const Json& data) {
+    const Json memory = member(data, "memory"), total = member(member(data, "types"), "total");
+    line["mapped"] = member(memory, "mapped");
+    line["in_use"] = member(memory, "in_use");
+    line["objects"] = member(total, "count");
+    line["object_memory"] = member(total, "memory");
+    line["array_data"] = member(total, "array_data");
+    line["garbage"] = member(data, "garbage");
+    line["headline"] = member(data, "headline");
+    Json suspects = data.is_object() ? Json::array() : Json();
+    for (const Json& suspect : member(data, "suspects")) {
+        Json one;
+        for (const char* key : {"kind", "pattern", "expression", "bytes", "share", "cause", "fix"})
+            one[key] = member(suspect, key);
+        suspects.push_back(std::move(one));
+    }
+    line["suspects"] = std::move(suspects);
+}
+
 }  // namespace
 
-Json batch_line(const std::string& path, const ChildEnd& end, const Redactor& redactor) {
+Json batch_line(const BatchCore& core, const ChildEnd& end, const Redactor& redactor, bool brief) {
     Json line;
-    line["path"] = redactor.path(path);
-    const Json document = end.signal == 0 ? Json::parse(end.output, nullptr, false) : Json();
+    line["schema"] = batch_schema;
+    line["path"] = redactor.path(core.path);
+    line["identity"] = core.key.empty() ? Json() : Json(core.key);
+    Json document = end.signal == 0 ? Json::parse(end.output, nullptr, false) : Json();
     if (!document.is_object()) {
+        document = Json::object();
+        document["error"] = error_json(error_of(core.path, end), redactor);
         line["exit"] = static_cast<int>(ExitCode::cannot_analyse);
-        add_error(line, error_json(error_of(path, end), redactor));
-        return line;
-    }
-    line["exit"] = end.exit;
-    const Json data = document.value("data", Json());
-    if (data.is_null()) {
-        add_error(line, document.value("error", Json::object()));
     } else {
-        line["overview"] = data;
-        line["signature"] = data.value("signature", Json());
-        for (const char* key : {"complete", "certain"}) line[key] = document.value(key, Json());
+        line["exit"] = end.exit;
     }
+    const Json data = member(document, "data");
+    Json envelope = member(document, "core");
+    if (data.is_null())
+        add_error(line, document.value("error", Json::object()));
+    else
+        line["signature"] = member(data, "signature");
+    add_process(line, core, envelope, data, redactor);
+    add_totals(line, data);
+    for (const char* key : {"complete", "certain"})
+        line[key] = data.is_null() ? Json() : member(document, key);
     line["warnings"] = document.value("warnings", Json::array());
-    Json core = document.value("core", Json());
-    if (core.is_object())
-        for (const char* key : {"path", "chosen_by"}) core.erase(key);  // the line already has the path
-    line["core"] = core.empty() ? Json(nullptr) : core;
+    line["seconds"] = in_milliseconds(end.seconds);
+    if (brief) return line;
+    if (!data.is_null()) line["overview"] = data;
+    if (envelope.is_object())
+        for (const char* key : {"path", "chosen_by"}) envelope.erase(key);  // the line already has the path
+    line["core"] = envelope.empty() ? Json(nullptr) : envelope;
     return line;
 }
 

@@ -5,14 +5,23 @@
 #include "cli/child_processes.h"
 #include "cli/json.h"
 #include "cli/redact.h"
+#include "cli/stored_core.h"
 
 #include <string>
 
 namespace heapsift {
 
-/// {"path", "exit", "error" or "overview", "signature", …} from the result of `heapsift overview --json` in a
-/// child. A child that left no document gets an error ("crashed", "killed", "timed-out", "not-started",
-/// "no-answer") and exit 1.
-Json batch_line(const std::string& path, const ChildEnd& end, const Redactor& redactor);
+/// What is known of a core before it is read.
+struct BatchCore {
+    std::string path;  // as it is shown
+    std::string key;   // parsers/elf/core_key.h; "" if it has none
+    StoredCore stored;
+};
+
+/// The line of a core, of the schema that `heapsift help batch` has column by column, from the result of `heapsift
+/// overview --json` in a child. A child that left no document gets an error ("crashed", "killed", "timed-out",
+/// "not-started", "no-answer") and exit 1. Every line has every column, null where it is not known, but for `error` or
+/// `overview`, of which it has one; with `brief` the latter is left out.
+Json batch_line(const BatchCore& core, const ChildEnd& end, const Redactor& redactor, bool brief);
 
 }  // namespace heapsift

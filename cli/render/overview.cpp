@@ -302,6 +302,7 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
     Document document{.command = "overview"};
     Datum& data = document.data;
     data["process"] = process_data(core.process, core.threads);
+    data["program"] = program_data(core.facts);
     data["headline"] = first_sentence(*result, suspects);
     data["memory"] = memory_data(*result, core);
     data["types"] =

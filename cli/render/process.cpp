@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
@@ -69,6 +70,19 @@ std::string how_it_ended(const ProcessInfo& process) {
     if (was_alive(process)) return process.from_gcore ? "alive when dumped (gcore)" : "alive when dumped";
     const std::string text = "killed by " + signal_words(process);
     return process.from_gcore ? text + " (saved by gdb)" : text;
+}
+
+std::string utc_text(double seconds) {
+    return utc_time(static_cast<std::uint64_t>(std::max(seconds, 0.0)), "%Y-%m-%dT%H:%M:%SZ");
+}
+
+Datum program_data(const ProgramFacts& facts) {
+    Datum packages = entries({});
+    for (const auto& [name, version] : facts.packages) packages[name] = Withheld{version};
+    return entries({{"host", facts.host.empty() ? Datum() : Datum(Withheld{facts.host})},
+                    {"container", facts.container.empty() ? Datum() : Datum(Withheld{facts.container})},
+                    {"started", facts.started ? Datum(utc_text(*facts.started)) : Datum()},
+                    {"packages", std::move(packages)}});
 }
 
 Datum process_data(const ProcessInfo& process, std::size_t threads) {

@@ -2,6 +2,7 @@
 
 // The dumped process: its name, and how it ended.
 
+#include "analysis/program_facts.h"
 #include "cli/document/datum.h"
 #include "parsers/elf/core_file.h"
 
@@ -19,5 +20,11 @@ std::string signal_words(const ProcessInfo& process);
 std::string signal_name(int signal);
 
 Datum process_data(const ProcessInfo& process, std::size_t threads);
+
+/// "2026-11-28T02:52:47Z", of seconds since 1970.
+std::string utc_text(double seconds);
+
+/// {"host", "container", "started", "packages": {name: version}}
+Datum program_data(const ProgramFacts& facts);
 
 }  // namespace heapsift

@@ -189,6 +189,7 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
         return entries(
             {{"kind", suspect.cause.kind},
              {"sentence", keeper_words(suspect, overview)},
+             {"pattern", suspect.pattern},
              {"bytes", suspect.bytes},
              {"untouched", suspect.untouched},
              {"share", overview.in_use_bytes == 0

@@ -2,23 +2,29 @@
 // the words mean.
 
 #include "cli/render/batch.h"
+#include "cli/batch_lines.h"
 #include "cli/child_processes.h"
 #include "cli/console.h"
 #include "cli/core_paths.h"
 #include "cli/invocation.h"
 #include "cli/json_envelope.h"
+#include "cli/piped_core.h"
 #include "cli/program.h"
+#include "parsers/elf/core_key.h"
 #include "tests/catch.h"
 #include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 using namespace heapsift;
@@ -41,7 +47,7 @@ std::vector<ChildEnd> run(std::size_t count, const ChildRules& rules,
 }
 
 Json line_of(const ChildEnd& end, bool redact = false) {
-    return batch_line("/cores/core.1", end, Redactor(redact));
+    return batch_line({"/cores/core.1", "0123", {}}, end, Redactor(redact), false);
 }
 
 ChildEnd ended(int exit, std::string output, std::string errors = {}) {
@@ -134,11 +140,151 @@ TEST_CASE("children: they end when nobody reads standard output any more", "[cli
 
 TEST_CASE("batch: the line of an overview", "[cli][batch]") {
     const Json line = line_of(ended(0, good));
-    CHECK(json_text(line) ==
-          R"({"path":"/cores/core.1","exit":0,"overview":{"headline":"x","signature":"s"},"signature":"s",)"
-          R"("complete":true,"certain":true,"warnings":[],"core":{"pid":5}})");
+    CHECK(line["schema"] == "heapsift.batch/1");
+    CHECK(line["identity"] == "0123");
+    CHECK(line["signature"] == "s");
+    CHECK(line["headline"] == "x");
+    CHECK(line["pid"] == 5);
+    CHECK(line["complete"] == true);
+    CHECK(line["overview"] == Json::parse(R"({"headline":"x","signature":"s"})"));
+    CHECK(line["core"] == Json::parse(R"({"pid":5})"));
     CHECK(line_of(ended(3, good))["exit"] == 3);
     CHECK(line_of(ended(0, good), true)["path"] == "core.1");
+    const Json brief = batch_line({"/cores/core.1", "", {}}, ended(0, good), Redactor(false), true);
+    CHECK_FALSE(brief.contains("overview"));
+    CHECK_FALSE(brief.contains("core"));
+    CHECK(brief["identity"].is_null());
+}
+
+TEST_CASE("batch: each line has the same columns", "[cli][batch]") {
+    const auto names = [](const Json& line) {
+        std::set<std::string> all;
+        for (const auto& [name, value] : line.items())
+            if (name != "error" && name != "overview") all.insert(name);
+        return all;
+    };
+    ChildEnd killed;
+    killed.signal = SIGKILL;
+    CHECK(names(line_of(ended(0, good))) == names(line_of(killed)));
+}
+
+TEST_CASE("batch: columns from an overview, and from whoever stored the core", "[cli][batch]") {
+    const char* document =
+        R"({"complete":true,"certain":true,"warnings":[],"core":{"path":"p","pid":5,"command":"python3 a.py",)"
+        R"("python":{"version":"3.11.2","debug":true,"free_threaded":false}},"data":{"process":{"ended":"e",)"
+        R"("signal_name":"SIGKILL","threads":2},"program":{"host":"pod-1","container":null,"started":null,)"
+        R"("packages":{"numpy":"1.24.2"}},"memory":{"mapped":9,"in_use":7},"types":{"total":{"count":3,)"
+        R"("memory":4,"array_data":0}},"garbage":1,"suspects":[{"kind":"k","pattern":"p","bytes":2,"share":0.5,)"
+        R"("object":{}}],"signature":"s"}})";
+    BatchCore core{"/cores/core.1", "0123", {}};
+    Json line = batch_line(core, ended(0, document), Redactor(false), true);
+    CHECK(line["host"] == "pod-1");
+    CHECK(line["interpreter"] == "CPython 3.11.2, debug");
+    CHECK(line["packages"]["numpy"] == "1.24.2");
+    CHECK(line["in_use"] == 7);
+    CHECK(line["objects"] == 3);
+    CHECK(line["suspects"][0]["pattern"] == "p");
+    CHECK_FALSE(line["suspects"][0].contains("object"));
+    core.stored = {"node-7", "0123456789abcdef0123456789abcdef", "/sbin/init", 1700000000.5};
+    line = batch_line(core, ended(0, document), Redactor(false), true);
+    CHECK(line["host"] == "node-7");
+    CHECK(line["container"] == "container");
+    CHECK(line["stored"] == "2023-11-14T22:13:20Z");
+    CHECK(batch_line(core, ended(0, document), Redactor(true), true)["host"].is_null());
+}
+
+TEST_CASE("batch: what systemd-coredump's names say", "[cli][batch]") {
+    const StoredName name =
+        stored_name("core.python3\\x2e11.1000.0123456789abcdef0123456789abcdef.77.1700000000500000.zst");
+    CHECK(name.boot == "0123456789abcdef0123456789abcdef");
+    CHECK(name.microseconds == 1700000000500000);
+    CHECK(stored_name("core.1234").boot.empty());
+    CHECK(stored_name("core.a.1000.0123.77.17").boot.empty());
+    CHECK(stored_name("").microseconds == 0);
+}
+
+TEST_CASE("batch: a file of lines is gone on with, without what was not finished", "[cli][batch]") {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path() + "/lines";
+    const std::string one = R"({"schema":"heapsift.batch/1","path":"a","identity":"1"})";
+    {
+        LinesFile file(path, false);
+        file.write(one + "\n");
+        CHECK_THROWS_AS(LinesFile(path, true), Error);  // in use
+    }
+    CHECK_THROWS_AS(LinesFile(path, false), Error);  // exists
+    { std::ofstream(path, std::ios::app) << R"({"schema":"heapsift.ba)"; }
+    AnsweredCores answered;
+    answered.add_lines(path);
+    CHECK(answered.has("1", "elsewhere"));
+    CHECK_FALSE(answered.has("2", "a"));
+    CHECK_FALSE(answered.has("", "a"));
+    CHECK(answered.skipped() == 1);
+    { LinesFile(path, true).write("x\n"); }
+    std::ifstream in(path);
+    const std::string all{std::istreambuf_iterator<char>(in), {}};
+    CHECK(all == one + "\nx\n");
+    answered.add_lines(directory.path() + "/none");
+    AnsweredCores some;
+    some.add_line(
+        Json::parse(R"({"schema":"heapsift.batch/1","path":"a","identity":"3","error":{"code":"killed"}})"));
+    some.add_line(Json::parse(
+        R"({"schema":"heapsift.batch/1","path":"b","identity":null,"error":{"code":"no-core"}})"));
+    CHECK_FALSE(some.has("3", "a"));
+    CHECK(some.has("", "b"));
+    CHECK_FALSE(some.has("4", "b"));
+}
+
+TEST_CASE("batch: each path is in one part", "[cli][batch]") {
+    const Shard all = shard_of("1/1");
+    CHECK(all.has("x"));
+    std::size_t most = 0;
+    for (std::size_t part = 1; part <= 4; ++part) {
+        const Shard shard = shard_of(std::to_string(part) + "/4");
+        std::size_t has = 0;
+        for (int i = 0; i < 1000; ++i) has += shard.has("core." + std::to_string(i));
+        most += has;
+        CHECK(has > 150);
+    }
+    CHECK(most == 1000);
+    for (const char* wrong : {"", "0/4", "5/4", "1", "1/", "/4", "a/4", "1/4x", "1/999999999"})
+        CHECK_THROWS_AS(shard_of(wrong), Error);
+}
+
+TEST_CASE("batch: a core on standard input, or a list", "[cli][batch]") {
+    const TemporaryDirectory directory;
+    const std::string bytes = CoreWriter().thread(1, 6).load(0x10000, std::string(4096, 'a')).bytes();
+    const auto piped = [&](const std::string& content) {
+        const std::string path = directory.write("input", content);
+        const Descriptor file(::open(path.c_str(), O_RDONLY));
+        return read_piped_input(file.number(), directory.path());
+    };
+    const PipedInput core = piped(bytes);
+    REQUIRE(core.core.is_open());
+    CHECK(core_key(core.core_path()) == core_key(directory.write("core", bytes)));
+    CHECK(core.text.empty());
+    const PipedInput list = piped("a\nb\n");
+    CHECK_FALSE(list.core.is_open());
+    CHECK(list.text == "a\nb\n");
+    CHECK(piped("").text.empty());
+}
+
+TEST_CASE("batch: the key of a core is its own, wherever it lies", "[cli][batch]") {
+    const TemporaryDirectory directory;
+    const std::string core = CoreWriter().thread(1, 6).load(0x10000, std::string(4096, 'a')).bytes();
+    const std::string key = core_key(directory.write("a", core));
+    CHECK(key.size() == 32);
+    CHECK(core_key(directory.write("b", core)) == key);
+    CHECK(core_key(directory.write("c", core.substr(0, core.size() - 100))) == key + "-cut");
+    CHECK(core_key(directory.write(
+              "d", CoreWriter().thread(2, 6).load(0x10000, std::string(4096, 'a')).bytes())) != key);
+    for (std::size_t cut : {0, 1, 5, 17, 63, 64, 100, 200})
+        CHECK(core_key(directory.write("e", core.substr(0, cut))).find(key) == std::string::npos);
+    CHECK(core_key(directory.path()).empty());
+    CHECK(core_key("/nonexistent").empty());
+    std::string lies = core;
+    for (std::size_t at = 32; at < 40; ++at) lies[at] = '\xff';  // e_phoff
+    CHECK(core_key(directory.write("f", lies)).empty());
 }
 
 TEST_CASE("batch: failures are lines too", "[cli][batch]") {

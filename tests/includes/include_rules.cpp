@@ -78,8 +78,8 @@ const std::vector<Library>& libraries() {
         {"nlohmann/", {"cli/json.h"}},
         {"sqlite3.h", {"cli/database"}},
         {"xxhash.h",
-         {"parsers/index", "parsers/capture/page_hashes.cpp", "analysis/content_hashes.cpp",
-          "cli/index_place.cpp"}},
+         {"parsers/index", "parsers/capture/page_hashes.cpp", "parsers/elf/core_key.cpp",
+          "analysis/content_hashes.cpp", "cli/index_place.cpp", "cli/batch_lines.cpp"}},
         // The system's.
         {"sys/",
          {"parsers/base", "parsers/elf", "parsers/capture", "parsers/emulation", "parsers/index",

@@ -339,9 +339,12 @@ def check_batch(heapsift, core, folder):
         answer = heapsift.run("batch", mixed, missing, "-j", jobs)
         check("exit of a mixed batch", answer.returncode, 3)
         check("notes of a mixed batch", "1 file that is no core" in answer.stderr, True)
-        outputs.append(answer.stdout)
+        lines = [json.loads(line) for line in answer.stdout.splitlines()]
+        for line in lines:
+            check("time of " + line["path"], line.pop("seconds") >= 0, True)
+        outputs.append(json.dumps(lines))
     check("batches of any -j", len(set(outputs)), 1)
-    lines = [json.loads(line) for line in outputs[0].splitlines()]
+    lines = json.loads(outputs[0])
     check("paths of the batch", [line["path"] for line in lines], list(alone))
     for line in lines:
         document = json.loads(alone[line["path"]].stdout)

@@ -1,0 +1,86 @@
+// The way from a root to what leaks differs between versions of Python and of libraries, and with what else the
+// program does; what a person would change does not: an attribute of a class of the program, a global, a local. These
+// are the names by which the program's own code reaches the holder (names_in_source).
+
+#include "analysis/suspects/pattern.h"
+
+#include "analysis/suspects/code_that_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t most_steps = 12;
+
+/// From the root, with all indices and keys as [*].
+std::string written_steps(const Scene& scene) {
+    std::string steps;
+    for (std::size_t back = 0; back < most_steps; ++back) {
+        const ReferenceStep* step = scene.step(back);
+        if (!step) break;
+        const bool is_item = step->kind == ReferenceStep::Kind::item ||
+                             step->kind == ReferenceStep::Kind::index ||
+                             step->kind == ReferenceStep::Kind::place;
+        steps = (is_item ? "[*]" : notation(*step, "*")) + steps;
+    }
+    return steps;
+}
+
+std::string place_of_holder(const Scene& scene) {
+    const TopHolder& holder = scene.holder();
+    if (!holder.local.empty()) return fmt::format("{}, local {}", holder.call, holder.local);
+    std::vector<std::string> places;
+    for (const NameInSource& name : names_in_source(scene)) {
+        if (name.only_else || name.kind == NameInSource::Kind::key) continue;
+        if (name.kind == NameInSource::Kind::variable)
+            places.push_back(fmt::format("{}, variable {}", name.within, name.text));
+        else
+            places.push_back(name.of_class.empty() ? name.text : name.of_class + "." + name.text);
+    }
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    if (!places.empty()) return fmt::format("{}", fmt::join(places, ", "));
+    if (!holder.thread_local_name.empty()) return holder.thread_local_name + written_steps(scene);
+    if (!holder.call.empty()) return holder.call;
+    if (holder.expression.root.empty()) return holder.says_held ? holder.group : "in " + holder.group;
+    return (holder.expression.from_address ? std::string("…") : holder.expression.root) +
+           written_steps(scene);
+}
+
+std::string with_content(const std::string& place, const std::string& content) {
+    return content.empty() ? place : place + " of " + content;
+}
+
+}  // namespace
+
+std::string pattern_of(const RetainedLookup& retained, const OverviewResult& overview,
+                       const Suspect& suspect) {
+    switch (suspect.kind) {
+        case Suspect::Kind::holder:
+            return with_content(
+                place_of_holder(Scene(retained, *suspect.holder)),
+                suspect.holder->joint ? suspect.holder->joint->type : suspect.holder->content_type);
+        case Suspect::Kind::pinned: {
+            const ArrayHolderRow& row = *overview.pinned;
+            return row.holder + (row.joined ? "" : ".") + row.attribute;
+        }
+        case Suspect::Kind::garbage:
+            return with_content("garbage", overview.garbage_type_name);
+        case Suspect::Kind::garbage_list:
+            return "gc.garbage";
+        case Suspect::Kind::native: {
+            const NativeCulprit& culprit = *overview.culprit;
+            if (!culprit.of_class.empty()) return culprit.of_class;
+            return culprit.size == 0 ? "blocks of several sizes"
+                                     : fmt::format("blocks of {} bytes", culprit.size);
+        }
+        case Suspect::Kind::free_memory:
+            return "free memory";
+    }
+    return {};
+}
+
+}  // namespace heapsift

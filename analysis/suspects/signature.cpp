@@ -1,0 +1,110 @@
+// Whoever gets a thousand cores wants to know how many causes they have. Crash reporters group by the frames of
+// the stack; no frame says why a heap is full, but what holds most of it does. Two runs with the same fault share the
+// program, the rule by which the largest suspect is known, and the names by which the program's own code reaches it;
+// they never share addresses, ids and exact sizes, and not always the version of Python or how they ended: a leak that
+// the kernel stopped is the one that gcore saw alive. A crash has another cause than what filled the heap meanwhile.
+
+#include "analysis/suspects/signature.h"
+
+#include "analysis/path_expression.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <cstring>
+#include <sstream>
+#include <vector>
+
+namespace heapsift {
+namespace {
+
+bool is_figure(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+std::string without_numbers(const std::string& text) {
+    constexpr std::size_t long_number = 3;
+    std::string result;
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t end = i;
+        while (end < text.size() && is_figure(text[end])) ++end;
+        if (end - i >= long_number)
+            result += "#";
+        else
+            result += text.substr(i, std::max<std::size_t>(end - i, 1));
+        i = std::max(end, i + 1);
+    }
+    return result;
+}
+
+// What Python was told to run: the first word after its own options.
+std::string script_of(const std::vector<std::string>& words) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (word == "-c") return "-c";
+        if (word == "-m") return i + 1 < words.size() ? words[i + 1] : "-m";
+        if (word == "-X" || word == "-W")
+            ++i;
+        else if (word[0] != '-')
+            return std::string(base_name(word));
+    }
+    return std::string(base_name(words.front()));
+}
+
+/// A signal that the kernel sent for what an instruction did; gcore stops a process with signals of its own.
+bool is_fault(const ProcessInfo& process) {
+    const int signal = process.signal.value_or(0);
+    const bool of_code = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+    return of_code && process.signal_code.value_or(0) > 0 && !was_alive(process);
+}
+
+/// abort(), which code in C calls.
+bool is_abort(const ProcessInfo& process) {
+    return process.signal.value_or(0) == SIGABRT && process.signal_code.value_or(0) == SI_TKILL &&
+           !was_alive(process);
+}
+
+std::string signal_at(const ProcessInfo& process, const std::string& running) {
+    const char* name = sigabbrev_np(*process.signal);
+    return fmt::format("SIG{}{}", name ? name : "?", running.empty() ? "" : " in " + running);
+}
+
+}  // namespace
+
+std::string program_name(const ProcessInfo& process, bool with_arguments) {
+    std::istringstream arguments(with_arguments ? process.arguments : std::string());
+    std::vector<std::string> words;
+    for (std::string word; arguments >> word;) words.push_back(word);
+    if (words.empty()) return without_numbers(process.name);
+    std::string name = base_name(words.front()).starts_with("python") ? script_of(words)
+                                                                      : std::string(base_name(words.front()));
+    while (name.ends_with(':')) name.pop_back();  // "gunicorn: worker [shop]"
+    return without_numbers(name);
+}
+
+std::string call_at_signal(const HeapReader& heap) {
+    const HeapSnapshot& columns = heap.snapshot();
+    const std::vector<CoreThread>& threads = heap.core().threads();
+    if (threads.empty() || !columns.roots.there()) return {};
+    for (const PythonThread& thread : columns.roots->threads())
+        if (thread.tid == threads.front().tid && !thread.frames.empty())
+            return call_words(thread.frames.front());
+    return {};
+}
+
+std::string signature(const OverviewResult& result, const SuspectsResult& suspects,
+                      const ProcessInfo& process, const std::string& running, bool with_arguments) {
+    const std::string program = program_name(process, with_arguments);
+    if (is_fault(process)) return fmt::format("{}; {}", program, signal_at(process, running));
+    if (!suspects.suspects.empty()) {
+        const Suspect& first = suspects.suspects.front();
+        return fmt::format("{}; {}; {}", program, first.cause.kind.empty() ? "holder" : first.cause.kind,
+                           first.pattern);
+    }
+    if (is_abort(process)) return fmt::format("{}; {}", program, signal_at(process, running));
+    const std::string region = result.memory.empty() ? "no memory" : result.memory.front().name;
+    return fmt::format("{}; no suspect; {}: {}", program, region, fmt::join(result.dominant_types, ", "));
+}
+
+}  // namespace heapsift

@@ -1,0 +1,124 @@
+#include "cli/batch_lines.h"
+
+#include "cli/console.h"
+#include "parsers/base/error.h"
+#include "parsers/base/text.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+
+namespace heapsift {
+namespace {
+
+/// Where the last whole line ends.
+off_t end_of_lines(int file, off_t size) {
+    std::array<char, 1 << 16> buffer;
+    for (off_t end = size; end > 0;) {
+        const off_t from =
+            end > static_cast<off_t>(buffer.size()) ? end - static_cast<off_t>(buffer.size()) : 0;
+        const ssize_t got = ::pread(file, buffer.data(), static_cast<std::size_t>(end - from), from);
+        if (got <= 0) return 0;
+        for (ssize_t i = got; i-- > 0;)
+            if (buffer[static_cast<std::size_t>(i)] == '\n') return from + i + 1;
+        end = from;
+    }
+    return 0;
+}
+
+bool is_accident(const std::string& code) { return code == "killed" || code == "not-started"; }
+
+}  // namespace
+
+LinesFile::LinesFile(const std::string& path, bool go_on) : name_(escape_for_terminal(path)) {
+    file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
+    struct stat facts {};
+    if (!file_.is_open() || ::fstat(file_.number(), &facts) != 0)
+        throw wrong_usage("cannot-create", fmt::format("-o {}: {}", name_, system_reason(errno)));
+    if (!S_ISREG(facts.st_mode)) throw wrong_usage("not-a-file", fmt::format("-o {}: is no file", name_));
+    if (::flock(file_.number(), LOCK_EX | LOCK_NB) != 0)
+        throw wrong_usage("output-in-use", fmt::format("-o {}: another batch writes it", name_),
+                          "a file for each of them; cat joins them");
+    if (facts.st_size > 0 && !go_on)
+        throw wrong_usage("output-exists", fmt::format("-o {}: exists", name_),
+                          fmt::format("--resume {} goes on with it", shell_quoted(path)));
+    const off_t end = end_of_lines(file_.number(), facts.st_size);
+    if (end != facts.st_size && ::ftruncate(file_.number(), end) != 0)
+        throw wrong_usage("cannot-create", fmt::format("-o {}: {}", name_, system_reason(errno)));
+}
+
+void LinesFile::write(const std::string& line) {
+    const off_t before = ::lseek(file_.number(), 0, SEEK_END);
+    ssize_t written = 0;
+    do written = ::write(file_.number(), line.data(), line.size());
+    while (written < 0 && errno == EINTR);
+    if (written == static_cast<ssize_t>(line.size())) return;
+    const int reason = written < 0 ? errno : ENOSPC;
+    if (before >= 0) [[maybe_unused]]
+        const int cut = ::ftruncate(file_.number(), before);
+    throw cannot_analyse("cannot-write", fmt::format("-o {}: {}", name_, system_reason(reason)));
+}
+
+void AnsweredCores::add_lines(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) {
+        if (errno == ENOENT) return;
+        throw wrong_usage("no-lines",
+                          fmt::format("--resume {}: {}", escape_for_terminal(path), system_reason(errno)));
+    }
+    for (std::string line; std::getline(in, line);)
+        if (!line.empty()) add_line(Json::parse(line, nullptr, false));
+}
+
+void AnsweredCores::add_line(const Json& line) {
+    const auto text = [&](const Json& of, const char* key) {
+        const auto at = of.find(key);
+        return at != of.end() && at->is_string() ? at->get<std::string>() : std::string();
+    };
+    if (!line.is_object() || text(line, "schema") != batch_schema) {
+        ++skipped_;
+        return;
+    }
+    if (const auto error = line.find("error");
+        error != line.end() && error->is_object() && is_accident(text(*error, "code")))
+        return;
+    if (std::string key = text(line, "identity"); !key.empty())
+        keys_.insert(std::move(key));
+    else
+        paths_.insert(text(line, "path"));
+}
+
+bool AnsweredCores::has(const std::string& key, const std::string& path) const {
+    return key.empty() ? paths_.count(path) > 0 : keys_.count(key) > 0;
+}
+
+bool Shard::has(const std::string& path) const {
+    return count == 1 || XXH3_64bits(path.data(), path.size()) % count == number - 1;
+}
+
+Shard shard_of(const std::string& text) {
+    constexpr std::size_t most = 100'000;
+    Shard shard;
+    const std::size_t slash = text.find('/');
+    const auto read = [](std::string_view digits, std::size_t& number) {
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
+    };
+    if (slash == std::string::npos || !read(std::string_view(text).substr(0, slash), shard.number) ||
+        !read(std::string_view(text).substr(slash + 1), shard.count) || shard.number < 1 ||
+        shard.number > shard.count || shard.count > most)
+        throw wrong_usage("bad-option",
+                          fmt::format("--shard {}: a part and how many there are is needed, as 2/8",
+                                      escape_for_terminal(text)));
+    return shard;
+}
+
+}  // namespace heapsift

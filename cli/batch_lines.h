@@ -1,0 +1,62 @@
+#pragma once
+
+// The lines of a batch, as a file that grows: what -o writes, and --resume reads.
+//
+// A batch over thousands of cores takes hours, and is killed in the middle of it: by a scheduler, by a reboot. So each
+// line is written with one call, as soon as it is there, and who goes on with such a file cuts off a last line that was
+// not finished. What was answered is told by the identity of the core (parsers/elf/core_key.h) and not by its path:
+// cores are moved, compressed, and read from other mounts.
+
+#include "cli/json.h"
+#include "parsers/base/descriptor.h"
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+namespace heapsift {
+
+inline constexpr const char* batch_schema = "heapsift.batch/1";
+
+/// The file of -o. Only one process at a time writes it.
+class LinesFile {
+public:
+    /// Makes the file, mode 0600; with `go_on`, or if it is empty, one that is there is gone on with, without what
+    /// follows its last whole line. Throws `Error` (exit 2): "output-exists", "output-in-use", "cannot-create".
+    LinesFile(const std::string& path, bool go_on);
+    /// One line, with its end. Throws `Error` (exit 1, "cannot-write"); then nothing of it is in the file.
+    void write(const std::string& line);
+
+private:
+    std::string name_;
+    Descriptor file_;
+};
+
+/// Cores that need not be asked again.
+class AnsweredCores {
+public:
+    /// Adds those of a file of lines. A line that is none of a batch's, or not whole, is skipped, and counted by
+    /// `skipped`. Cores over which heapsift was killed or not started count as not answered. Throws `Error` (exit 2,
+    /// "no-lines") if it cannot be read; one that does not exist has no lines.
+    void add_lines(const std::string& path);
+    void add_line(const Json& line);
+
+    /// `key`: of the core; by path only what has none.
+    bool has(const std::string& key, const std::string& path) const;
+    std::size_t skipped() const { return skipped_; }
+    std::size_t count() const { return keys_.size() + paths_.size(); }
+
+private:
+    std::set<std::string> keys_, paths_;
+    std::size_t skipped_ = 0;
+};
+
+/// "2/8": the second of eight parts. Each path belongs to one part, by a hash of it: whatever other paths there are.
+struct Shard {
+    std::size_t number = 1, count = 1;
+    bool has(const std::string& path) const;
+};
+/// Throws `Error` (exit 2, "bad-option").
+Shard shard_of(const std::string& text);
+
+}  // namespace heapsift

@@ -1,0 +1,89 @@
+// A compressed core is kept as it came, so that the disk needs no more room than the stream; it is unpacked when it is
+// read.
+
+#include "cli/piped_core.h"
+
+#include "parsers/base/error.h"
+#include "parsers/base/text.h"
+#include "parsers/elf/unpacking.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t block = 1 << 20, bytes_that_tell = 6;
+
+Descriptor nameless_file(const std::string& directory) {
+    for (const std::string& folder : {directory, std::string("/var/tmp"), std::string("/tmp")}) {
+        if (folder.empty()) continue;
+        ::mkdir(folder.c_str(), 0700);
+        Descriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+        if (file.is_open()) return file;
+        std::string name = folder + "/heapsift-XXXXXX";
+        file = Descriptor(::mkostemp(name.data(), O_CLOEXEC));
+        if (!file.is_open()) continue;
+        ::unlink(name.c_str());
+        return file;
+    }
+    throw cannot_analyse("cannot-write",
+                         fmt::format("a core from standard input cannot be kept: {}", system_reason(errno)));
+}
+
+/// Fewer than asked for at the end.
+std::size_t read_all(int input, char* to, std::size_t count) {
+    std::size_t have = 0;
+    while (have < count) {
+        const ssize_t got = ::read(input, to + have, count - have);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        have += static_cast<std::size_t>(got);
+    }
+    return have;
+}
+
+void write_all(int file, const char* from, std::size_t count) {
+    for (std::size_t done = 0; done < count;) {
+        const ssize_t written = ::write(file, from + done, count - done);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0)
+            throw cannot_analyse("cannot-write", fmt::format("a core from standard input cannot be kept: {}",
+                                                             system_reason(written < 0 ? errno : ENOSPC)));
+        done += static_cast<std::size_t>(written);
+    }
+}
+
+bool is_core_or_packed(const char* start, std::size_t count) {
+    return count >= bytes_that_tell &&
+           (std::memcmp(start, "\177ELF", 4) == 0 ||
+            compression_of(std::as_bytes(std::span(start, count))) != Compression::none);
+}
+
+}  // namespace
+
+std::string PipedInput::core_path() const { return fmt::format("/proc/self/fd/{}", core.number()); }
+
+PipedInput read_piped_input(int input, const std::string& directory) {
+    PipedInput found;
+    std::vector<char> buffer(block);
+    std::size_t have = read_all(input, buffer.data(), bytes_that_tell);
+    const bool is_core = is_core_or_packed(buffer.data(), have);
+    if (is_core) found.core = nameless_file(directory);
+    while (have > 0) {
+        if (is_core)
+            write_all(found.core.number(), buffer.data(), have);
+        else
+            found.text.append(buffer.data(), have);
+        have = read_all(input, buffer.data(), buffer.size());
+    }
+    return found;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,24 @@
+#pragma once
+
+// What comes on standard input of `batch -`: a core, as the kernel pipes it to the program that core_pattern names, or a
+// list of paths.
+
+#include "parsers/base/descriptor.h"
+
+#include <string>
+
+namespace heapsift {
+
+struct PipedInput {
+    Descriptor core;   // a file without a name that has all of it; closed if it is no core
+    std::string text;  // else all that came
+    /// By which the core can be opened as long as `core` is open.
+    std::string core_path() const;
+};
+
+/// Reads `input` to its end. A core (plain or compressed, by its first bytes) goes into a file without a name in
+/// `directory`, or /var/tmp if it is "" or has no room for such files. Throws `Error` (exit 1, "cannot-write") where
+/// that has no room.
+PipedInput read_piped_input(int input, const std::string& directory);
+
+}  // namespace heapsift
