@@ -295,15 +295,25 @@ std::vector<NativeContent> native_contents(const HeapReader& heap, const NativeQ
 }
 
 std::optional<NativeCulprit> native_culprit(const HeapReader& heap) {
-    NativeRows rows(heap);
-    std::uint64_t all = 0;
+    NativeRows rows(heap), leaked_rows(heap);
+    std::uint64_t all = 0, leaked_count = 0, leaked_bytes = 0;
     for (const NativeBlockRow& row : heap.snapshot().native->rows) {
         rows.add(row);
         all += row.size * row.count;
+        if (row.from != ReachedFrom::nothing) continue;
+        leaked_rows.add(row);
+        leaked_count += row.count;
+        leaked_bytes += row.size * row.count;
     }
     const auto is_much = [&](const auto& row) { return row.bytes * 2 >= all; };
     const auto culprit = [&](const auto& row, std::uint64_t size, const std::string& name) {
-        NativeCulprit made{size, row.count, row.bytes, name, row.example, row.held};
+        NativeCulprit made;
+        made.size = size;
+        made.count = row.count;
+        made.bytes = row.bytes;
+        made.of_class = name;
+        made.example = row.example;
+        made.held = row.held;
         if (!tells_leaks(heap)) made.held.leaked = made.held.by_number = 0;
         return made;
     };
@@ -311,7 +321,26 @@ std::optional<NativeCulprit> native_culprit(const HeapReader& heap) {
         if (is_much(row)) return culprit(row, row.smallest == row.largest ? row.smallest : 0, row.name);
     for (const NativeSizeRow& row : rows.sizes())
         if (is_much(row)) return culprit(row, row.size, "");
-    return std::nullopt;
+    if (!tells_leaks(heap) || leaked_bytes == 0 || leaked_bytes * 2 < all) return std::nullopt;
+    NativeCulprit made;
+    made.count = made.held.leaked = leaked_count;
+    made.bytes = leaked_bytes;
+    made.mixed = true;
+    const auto fewer_bytes = [](const auto& a, const auto& b) { return a.bytes < b.bytes; };
+    const auto classes = leaked_rows.classes();
+    const auto sizes = leaked_rows.sizes();
+    const auto of_class = std::max_element(classes.begin(), classes.end(), fewer_bytes);
+    const auto of_size = std::max_element(sizes.begin(), sizes.end(), fewer_bytes);
+    if (of_class != classes.end() && (of_size == sizes.end() || of_class->bytes >= of_size->bytes)) {
+        made.of_class = of_class->name;
+        made.largest_count = of_class->count;
+        made.example = of_class->example;
+    } else if (of_size != sizes.end()) {
+        made.size = of_size->size;
+        made.largest_count = of_size->count;
+        made.example = of_size->example;
+    }
+    return made;
 }
 
 }  // namespace heapsift

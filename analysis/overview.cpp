@@ -285,7 +285,10 @@ void find_native_culprit(const HeapReader& heap, OverviewResult& result) {
     const bool leaked = result.culprit->held.leaked * 2 > result.culprit->count;
     const std::uint64_t held =
         result.holders.empty() || !result.holders.front().object ? 0 : result.holders.front().in_use();
-    if (result.culprit->bytes < (leaked ? python : std::max(python, 2 * held))) result.culprit.reset();
+    const std::uint64_t objects = bytes_of(result, objects_row);
+    const std::uint64_t least = leaked ? python : std::max({python, 2 * held, objects});
+    result.python_is_small = objects <= result.culprit->bytes;
+    if (result.culprit->bytes < least) result.culprit.reset();
 }
 
 }  // namespace

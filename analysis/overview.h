@@ -52,6 +52,7 @@ struct OverviewResult {
     // Arenas of pymalloc that a few objects keep open (parsers/snapshot/sparse_arenas.h), and what is free in them
     std::uint64_t sparse_arenas = 0, sparse_bytes = 0;
     OverviewHeadline headline;
+    bool python_is_small = false;             // the culprit has more than all of Python's objects
     std::optional<NativeCulprit> culprit;     // what most of C code's memory is, if that is the headline
     std::vector<std::string> dominant_types;  // by name (analysis/dominant_types.h)
 };

@@ -18,6 +18,8 @@ std::string text_of(const HeapGraph& graph, Address str) {
 /// typed as it is printed if no other is printed the same.
 bool is_only_one(const HeapGraph& graph, ObjectId source, const ReferenceStep& step) {
     if (!can_be_typed_if_single(step)) return false;
+    if (step.kind == ReferenceStep::Kind::index)
+        return true;  // numbered; a container of C code has a million
     std::size_t count = 0;
     graph.heap().visit_references(source, [&](const Reference& other) { count += other.step == step; });
     return count == 1;

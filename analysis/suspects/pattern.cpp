@@ -73,6 +73,7 @@ std::string pattern_of(const RetainedLookup& retained, const OverviewResult& ove
             return "gc.garbage";
         case Suspect::Kind::native: {
             const NativeCulprit& culprit = *overview.culprit;
+            if (culprit.mixed) return "leaked blocks of several sizes";
             if (!culprit.of_class.empty()) return culprit.of_class;
             return culprit.size == 0 ? "blocks of several sizes"
                                      : fmt::format("blocks of {} bytes", culprit.size);

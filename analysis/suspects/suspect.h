@@ -68,9 +68,10 @@ struct Suspect {
     std::uint64_t bytes = 0;      // in use
     std::uint64_t untouched = 0;  // and so many more that the holder keeps, and the process never used
     std::optional<TopHolder> holder;
-    std::uint64_t alike = 1;   // holders in this row: the same local of so many threads
-    std::string pattern = {};  // analysis/suspects/pattern.h; of SuspectsResult::suspects alone
-    Cause cause;               // without words if no more is known than who holds it
+    std::uint64_t alike = 1;     // holders in this row: the same local of so many threads
+    bool in_one_thread = false;  // two of them at least: data of several threading.local without a name
+    std::string pattern = {};    // analysis/suspects/pattern.h; of SuspectsResult::suspects alone
+    Cause cause;                 // without words if no more is known than who holds it
     // Functions of the program that use the name of the attribute or global that holds it, or where `made_here` one of
     // cause.made_by; if they were asked for
     std::vector<SourcePlace> used_in;

@@ -298,6 +298,8 @@ private:
                 found_[row->second].bytes += holder.in_use();
                 found_[row->second].untouched += holder.untouched;
                 ++found_[row->second].alike;
+                if (!holder.thread_local_name.empty() && found_[row->second].holder->group == holder.group)
+                    found_[row->second].in_one_thread = true;
                 return;
             }
         }

@@ -257,7 +257,7 @@ Text first_sentence(const MemoryResult& result) {
     Text text = says("{}{} of {} in use is {}", at_least(), ByteCount{most->bytes}, ByteCount{result.in_use},
                      most->name);
     if (most->name == c_code_row && result.culprit) {
-        const std::uint64_t python = bytes_of(result, "Python objects") + bytes_of(result, "array data");
+        const std::uint64_t python = bytes_of(result, objects_row) + bytes_of(result, "array data");
         text += says(": {} of it in {}. Python's side is {}", ByteCount{result.culprit->bytes},
                      culprit_words(*result.culprit), ByteCount{python});
     }
@@ -267,9 +267,15 @@ Text first_sentence(const MemoryResult& result) {
 }  // namespace
 
 Text culprit_words(const NativeCulprit& culprit) {
-    Text words = culprit.of_class.empty()
-                     ? says("{} of {} bytes", how_many(culprit.count, "block"), Count{culprit.size})
-                     : says("{} {}", Count{culprit.count}, TypeName{culprit.of_class});
+    const auto of_kind = [&](std::uint64_t count) {
+        return culprit.of_class.empty()
+                   ? says("{} of {} bytes", how_many(count, "block"), Count{culprit.size})
+                   : says("{} {}", Count{count}, TypeName{culprit.of_class});
+    };
+    if (culprit.mixed)
+        return says("{} that leaked, most of it in {}", how_many(culprit.count, "block"),
+                    of_kind(culprit.largest_count));
+    Text words = of_kind(culprit.count);
     const NativeHeld& held = culprit.held;
     const std::uint64_t certain =
         held.leaked - held.by_number;  // to the others an int leads: a handle, or chance

@@ -254,8 +254,8 @@ Text headline_words(const OverviewResult& result) {
             break;
     }
     if (result.culprit && headline.region != free_row)
-        return says("{} is {}: {} of it in {}. Python's side is small.", share, headline.region,
-                    ByteCount{result.culprit->bytes}, culprit_words(*result.culprit));
+        return says("{} is {}: {} of it in {}.{}", share, headline.region, ByteCount{result.culprit->bytes},
+                    culprit_words(*result.culprit), result.python_is_small ? " Python's side is small." : "");
     if (headline.region == free_row && 2 * result.sparse_bytes >= headline.bytes)
         return says(
             "{} is free: the program freed it, and Python cannot give it back, since a few objects keep each "

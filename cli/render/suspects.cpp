@@ -171,7 +171,9 @@ Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
     } else if (suspect.alike > 1 && !holder.thread_local_name.empty()) {
         PathExpression expression = holder.expression;
         expression.root = holder.thread_local_name;
-        words = says("{}, in {} threads", expression_of(expression), Count{suspect.alike});
+        words = suspect.in_one_thread
+                    ? says("{}, of {} of them", expression_of(expression), Count{suspect.alike})
+                    : says("{}, in {} threads", expression_of(expression), Count{suspect.alike});
         if (!content.empty()) words += ", each " + content;
     } else {
         words = suspect.cause.keeper.empty() ? holder_words(holder) : Text(suspect.cause.keeper);

@@ -91,10 +91,11 @@ std::uint32_t GuessJudge::slot_of(TypeId type, std::uint32_t word) {
 void GuessJudge::add(std::vector<Guess>& some, std::span<const ObjectId> targets, std::uint64_t before) {
     for (Guess& guess : some) {
         accounts_.mark(targets[guess.place()]);
+        const bool leads_to_itself = guess.leads_to_itself(targets);
         guess.move(before);
         guess.set_slot(slot_of(types_[guess.source()], guess.word()));
         Slot& slot = slots_[guess.word()];
-        ++slot.guesses;
+        slot.guesses += !leads_to_itself;
         slot.alone = slot.alone || guess.alone();
     }
     guesses_.insert(guesses_.end(), some.begin(), some.end());
@@ -125,7 +126,8 @@ template <class F>
 void GuessJudge::visit_guesses(F&& visit) {
     for (std::size_t i = 0; i < guesses_.size(); ++i) {
         if (i + ahead < guesses_.size()) accounts_.fetch(targets_[guesses_[i + ahead].place()]);
-        visit(guesses_[i], slots_[guesses_[i].word()], targets_[guesses_[i].place()]);
+        if (!guesses_[i].leads_to_itself(targets_))
+            visit(guesses_[i], slots_[guesses_[i].word()], targets_[guesses_[i].place()]);
     }
 }
 
@@ -134,7 +136,9 @@ std::vector<std::uint64_t> GuessJudge::begin_slots() {
     std::vector<std::uint64_t> most;  // by slot: up to which mixed number an object is in the sample
     for (Slot& slot : slots_) {
         if (slot.alone || slot.guesses < enough_to_sample) slot.rule = Slot::Rule::single;
-        most.push_back(slot.rule == Slot::Rule::single ? 0 : ~std::uint64_t{0} / slot.guesses * sample_size);
+        most.push_back(slot.rule == Slot::Rule::single
+                           ? 0
+                           : ~std::uint64_t{0} / std::max<std::uint64_t>(slot.guesses, 1) * sample_size);
     }
     std::vector<std::uint64_t> sample;
     visit_guesses([&](const Guess& guess, const Slot&, ObjectId target) {
@@ -220,7 +224,9 @@ void GuessJudge::allow() {
     for (std::uint64_t& start : begin) start = std::exchange(count, count + start);
     std::vector<std::uint64_t> order(count);
     for (std::size_t i = 0; i < guesses_.size(); ++i)
-        if (const std::uint32_t rank = rank_of[guesses_[i].word()]; rank != none) order[begin[rank]++] = i;
+        if (const std::uint32_t rank = rank_of[guesses_[i].word()];
+            rank != none && !guesses_[i].leads_to_itself(targets_))
+            order[begin[rank]++] = i;
     for (Guess& guess : guesses_)  // those of targets that have room for all
         if (guess.verdict() == GuessVerdict::proved && slots_[guess.word()].rule <= Slot::Rule::open)
             accounts_[targets_[guess.place()]].take();

@@ -26,6 +26,9 @@ public:
     std::uint32_t word() const { return word_; }
     std::uint64_t place() const { return bits_ >> 3; }
     bool alone() const { return (bits_ & 4) != 0; }
+    /// A pointer of an object to itself is C code's: a reference of its own would keep it for ever, and as one that is
+    /// counted it would prove that nothing else holds it. Such a guess is refused.
+    bool leads_to_itself(std::span<const ObjectId> targets) const { return targets[place()] == source_; }
     GuessVerdict verdict() const { return static_cast<GuessVerdict>(bits_ & 3); }
 
     void set(GuessVerdict verdict) {

@@ -32,6 +32,7 @@ struct MemoryRow {
 };
 
 /// The name of the row of malloc's blocks that are not part of a Python object.
+inline constexpr const char* objects_row = "Python objects";
 inline constexpr const char* c_code_row = "C/C++ memory";
 /// And of what allocators keep.
 inline constexpr const char* free_row = "free, not given back to the system";

@@ -25,6 +25,7 @@
 
 #include "parsers/snapshot/native_blocks.h"
 
+#include "parsers/base/text.h"
 #include "parsers/memory/block_numbers.h"
 #include "parsers/snapshot/block_groups.h"
 #include "parsers/snapshot/counted_blocks.h"
@@ -527,8 +528,29 @@ private:
         return made.finish();
     }
 
+    /// Numbers of the blocks that are SQLite's connections: what a Python object refers to, and begins with the address
+    /// of its table of files (sqliteInt.h, struct sqlite3, pVfs). All that a connection has refers back to it, and a
+    /// statement's array of operations is longer than what it uses: a stale word in it leads to another connection.
+    std::vector<std::uint32_t> sqlite_connections() const {
+        std::vector<std::uint32_t> found;
+        constexpr std::uint64_t least = 512;  // 712 to 864 bytes in 3.22 to 3.46
+        for (const ObjectWord& word : of_objects_) {
+            const auto target = numbers_.find(word.to);
+            if (!target || target->start != word.to || target->bytes < least || target->bytes > 4 * least)
+                continue;
+            const auto first = core_.memory().read<std::uint64_t>(target->start);
+            const Module* module = first ? core_.module_at(Address(*first)) : nullptr;
+            if (module && base_name(module->path).find("sqlite3") != std::string_view::npos)
+                found.push_back(target->number);
+        }
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
+    }
+
     void add_words(NativeGraphBuilder& made, const std::vector<BlockId>& ids) const {
         std::vector<BlockId> row;
+        const std::vector<std::uint32_t> connections = sqlite_connections();
         numbers_.visit([&](const BlockNumbers::Block& block) {
             if (reached_[block.number] == owned) return;
             made.begin_words();
@@ -540,6 +562,7 @@ private:
             visit_words(bytes, [&](std::size_t i, std::uint64_t word) {
                 const auto target = block_of(WordsOf::block, bytes, i, word);
                 if (!target || reached_[target->number] == owned || target->number == block.number) return;
+                if (std::binary_search(connections.begin(), connections.end(), target->number)) return;
                 const std::uint64_t offset = offset_of(Address(word), *target);
                 const Belief belief = counted_.belief(block, i, target->number, offset,
                                                       fields_.belief(fields, i, word, *target, offset));

@@ -30,7 +30,7 @@ std::vector<MemoryRow> categories(const Regions& regions, const Allocator& of_py
     const auto outside = [&](MemoryOwner owner) { return all[owner] - python[owner] - malloc[owner]; };
     std::vector<MemoryRow> rows{
         {"array data", all[MemoryOwner::array_data]},
-        row_of("Python objects", in_use,
+        row_of(objects_row, in_use,
                {{"in blocks of pymalloc", python[MemoryOwner::objects]},
                 {"in blocks of malloc", malloc[MemoryOwner::objects]},
                 {"in data of programs and elsewhere", outside(MemoryOwner::objects)}}),
