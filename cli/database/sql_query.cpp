@@ -58,10 +58,12 @@ constexpr std::array allowed_pragmas = {"table_info",    "table_xinfo",     "tab
                                         "function_list", "compile_options", "collation_list"};
 
 std::string words_of_action(int action, const char* first) {
-    if (action == SQLITE_FUNCTION) return "that function";
+    if (action == SQLITE_FUNCTION) return "a function that loads code";
+    const bool is_row = action == SQLITE_INSERT || action == SQLITE_DELETE || action == SQLITE_UPDATE;
+    if (is_row && first && std::string_view(first).starts_with("sqlite_")) return "CREATE or DROP";
     const auto* named = std::find_if(named_actions.begin(), named_actions.end(),
                                      [&](const NamedAction& one) { return one.action == action; });
-    if (named == named_actions.end()) return action == SQLITE_DROP_TABLE ? "DROP" : "CREATE or DROP";
+    if (named == named_actions.end()) return "CREATE or DROP";
     return action == SQLITE_PRAGMA && first ? std::string("PRAGMA ") + first : named->name;
 }
 
@@ -223,7 +225,8 @@ SqlCell SqlQuery::cell(std::size_t column) const {
 
 void SqlQuery::fail(int result) const {
     if (state_->failure.thrown) std::rethrow_exception(state_->failure.thrown);
-    switch (result & 0xff) {
+    // (A function that is not allowed is an error like any other.)
+    switch (state_->refused.empty() ? result & 0xff : SQLITE_AUTH) {
         case SQLITE_NOMEM:
             throw cannot_analyse("query-memory", "the query needs more memory than it may have",
                                  "sort or group less (LIMIT, WHERE), or give it more: --memory SIZE");

@@ -173,7 +173,9 @@ int rowid_of_row(sqlite3_vtab_cursor* base, sqlite3_int64* rowid) {
     return guarded(*cursor->failure, [&] { *rowid = cursor->cursor->rowid(); });
 }
 
-// Without xUpdate: what would write is refused by SQLite itself.
+// A table without xUpdate is refused before the authorizer is asked, which knows what to say.
+int write_row(sqlite3_vtab*, int, sqlite3_value**, sqlite3_int64*) { return SQLITE_READONLY; }
+
 constexpr sqlite3_module module_of_tables = [] {
     sqlite3_module module{};
     module.iVersion = 1;
@@ -187,6 +189,7 @@ constexpr sqlite3_module module_of_tables = [] {
     module.xEof = is_at_end;
     module.xColumn = column_of_row;
     module.xRowid = rowid_of_row;
+    module.xUpdate = write_row;
     return module;
 }();
 

@@ -4,6 +4,7 @@
 #include "cli/render/query.h"
 
 #include "cli/render/object.h"
+#include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
@@ -33,9 +34,10 @@ std::vector<std::string> different_names(const QueryColumns& columns) {
     std::vector<std::string> names;
     std::set<std::string> taken;
     for (const SqlQuery::Column& column : columns) {
-        std::string name = column.name;
+        const std::string escaped = escape_for_terminal(column.name);
+        std::string name = escaped;
         for (int number = 2; !taken.insert(name).second; ++number)
-            name = fmt::format("{}_{}", column.name, number);
+            name = fmt::format("{}_{}", escaped, number);
         names.push_back(std::move(name));
     }
     return names;
