@@ -15,10 +15,7 @@
 #include "cli/command_options.h"
 #include "cli/database/sql_query.h"
 #include "cli/machine.h"
-#include "cli/query/object_tables.h"
-#include "cli/query/query_functions.h"
-#include "cli/query/query_views.h"
-#include "cli/query/row_tables.h"
+#include "cli/query/query_tables.h"
 #include "cli/question.h"
 #include "cli/render/query.h"
 #include "parsers/base/error.h"
@@ -94,24 +91,6 @@ std::uint64_t memory_of_query(const CommonOptions& options) {
     return std::max(least_memory, available_memory().value_or(std::uint64_t{4} << 30) / 2);
 }
 
-void add_tables(SqlQuery& query, QueryHeap& heap) {
-    query.add(meta_table(heap));
-    query.add(type_table(heap));
-    query.add(object_table(heap));
-    query.add(reference_table(heap));
-    query.add(root_table(heap));
-    query.add(array_table(heap));
-    query.add(string_table(heap));
-    query.add(holder_table(heap));
-    query.add(native_table(heap));
-    query.add(thread_table(heap));
-    query.add(frame_table(heap));
-    query.add(task_table(heap));
-    query.add(region_table(heap));
-    query.execute(query_views);
-    add_query_functions(query, heap);
-}
-
 /// The rows of a query that has been stepped to its first row, if there is one.
 class FoundRows {
 public:
@@ -185,7 +164,7 @@ ExitCode run_query(Session& session, const QueryOptions& options) {
     SqlClock clock;
     QueryHeap heap(session, question, &clock);
     SqlQuery query(limits, clock);
-    add_tables(query, heap);
+    add_query_tables(query, heap);
     clock.start();
     const Watch watch(clock, limits.time);
     query.prepare(sql);

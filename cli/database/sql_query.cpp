@@ -110,6 +110,12 @@ SqlQuery::SqlQuery(const SqlLimits& limits, SqlClock& clock)
     state_->database.reset(opened);
     if (result != SQLITE_OK) throw std::bad_alloc();
     execute("PRAGMA temp_store = MEMORY");
+    // SQLite declares its own functions that are tables when they are used for the first time, which the authorizer would
+    // take for a CREATE TABLE.
+    for (const char* table :
+         {"json_each('[]')", "json_tree('[]')", "pragma_table_info('x')", "pragma_table_xinfo('x')",
+          "pragma_table_list", "pragma_function_list", "pragma_compile_options", "pragma_collation_list"})
+        execute(std::string("SELECT 1 FROM ") + table + " LIMIT 0");
     sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
     sqlite3_db_config(opened, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);

@@ -3,6 +3,7 @@
 #include "cli/query/query_help.h"
 
 #include "cli/commands/query.h"
+#include "parsers/base/program_name.h"
 
 #include <string>
 
@@ -43,7 +44,7 @@ alive; value(a) and value(a, characters); size_text(n). Addresses are
 integers, and 0x7f31c2a4d5e0 is one; from 2^63 on they are negative, minus
 2^64. Text from the core is escaped, as in CSV.
 
-Questions
+From a file, as CSV:
 )";
 
 constexpr const char* end_of_query_help = R"(
@@ -107,6 +108,7 @@ const std::vector<QueryExample>& query_examples() {
 
 std::string query_details() {
     std::string text = tables_of_query + 1;
+    text += "  " + command_line("query - --format csv < question.sql") + "\n\nQuestions\n";
     for (const QueryExample& example : query_examples()) {
         text += "\n  " + std::string(example.question) + "\n    ";
         for (const char* at = example.sql; *at; ++at)

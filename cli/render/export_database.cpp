@@ -1,7 +1,7 @@
 // The tables of the contract, in SQLite. `address` is the primary key of the tables that have one row for
 // each address, so it also is the row's place in the file, and nothing is stored twice.
 
-#include "cli/query/query_views.h"
+#include "cli/query/query_tables.h"
 #include "cli/render/export.h"
 #include "cli/render/object.h"
 #include "parsers/base/text.h"

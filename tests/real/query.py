@@ -337,6 +337,10 @@ def check_manners(asked):
         raise Wrong("lines of JSON: %s" % rows)
     if len(asked.data("query", "SELECT address FROM object", "-n", "5")["rows"]) != 5:
         raise Wrong("-n is not minded")
+    for sql in ("SELECT address, expr(address), retained, state FROM object WHERE address % 512 = 0", "SELECT * FROM holder", "SELECT * FROM task",
+                "SELECT * FROM reference WHERE source % 1024 = 0", "SELECT * FROM string WHERE address % 512 = 0"):
+        if asked.data("query", sql)["rows"] != asked.data("query", sql, "--no-index")["rows"]:
+            raise Wrong("with an index and without it differs: %s" % sql)
     secrets = ["hunter2", "again and again", "session 7", "label of node"]
     said = asked.run("query", "SELECT value(address), expr(address), why(address) FROM object WHERE address % 64 < 32", "--redact", "--json").stdout
     if any(secret in said for secret in secrets) or len(said) < 10000:
@@ -348,7 +352,7 @@ def check_manners(asked):
             raise Wrong("--redact shows %s in %s" % (shown, table))
     if not all(secret in asked.run("query", "SELECT value FROM string", "--json").stdout for secret in secrets):
         raise Wrong("the secrets are not there without --redact")
-    return "hostile names, standard input, lines of JSON, --redact"
+    return "hostile names, standard input, lines of JSON, the same without an index, --redact"
 
 
 def check_pandas(path):

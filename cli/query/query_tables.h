@@ -1,10 +1,16 @@
 #pragma once
 
-// Views over the tables, for people: names in place of numbers, addresses as "0x…". The same in `query` and in an export;
-// they use what SQLite has by itself.
+// What there is to ask: all tables, the views over them, and the functions.
+
+#include "cli/query/query_heap.h"
 
 namespace heapsift {
 
+/// Tables, views and functions. They refer to the heap.
+void add_query_tables(SqlQuery& query, QueryHeap& heap);
+
+/// Views over the tables, for people: names in place of numbers, addresses as "0x…". The same in `query` and in an
+/// export; they use what SQLite has by itself.
 inline constexpr const char* query_views = R"(
 CREATE VIEW named_object AS
   SELECT printf('0x%x', o.address) AS address, t.name AS type, o.size, o.memory, o.retained, o.native, o.refcount, o.state,
