@@ -118,7 +118,8 @@ private:
     bool there_;
 };
 
-ExitCode write_as_found(Session& session, FoundRows& found) {
+ExitCode write_as_found(Session& session, const QueryHeap& heap, FoundRows& found) {
+    if (heap.has_references()) session.note_references(heap.heap());
     // Filled while rows are written, and read after the last one.
     std::optional<Error> error;
     const Document document = render_query_rows(
@@ -132,7 +133,7 @@ ExitCode write_as_found(Session& session, FoundRows& found) {
     return session.write(document, error);
 }
 
-ExitCode write_whole(Session& session, FoundRows& found, std::uint64_t memory) {
+ExitCode write_whole(Session& session, const QueryHeap& heap, FoundRows& found, std::uint64_t memory) {
     const bool json = session.options().format == Format::json;
     const auto rows = std::make_shared<RowStore>(found.columns().size());
     std::optional<Error> error;
@@ -148,6 +149,7 @@ ExitCode write_whole(Session& session, FoundRows& found, std::uint64_t memory) {
         if (json || one.exit() != ExitCode::limit_exceeded) throw;
         error = one;  // the rows up to then are shown
     }
+    if (heap.has_references()) session.note_references(heap.heap());
     const QueryResult result{found.columns(), rows, found.more() && !error};
     return session.write(json ? render_query_json(result) : render_query_table(result), error);
 }
@@ -172,7 +174,7 @@ ExitCode run_query(Session& session, const QueryOptions& options) {
     session.clear_progress();
     const bool as_found =
         session.options().format == Format::csv || session.options().format == Format::jsonl;
-    return as_found ? write_as_found(session, found) : write_whole(session, found, limits.memory);
+    return as_found ? write_as_found(session, heap, found) : write_whole(session, heap, found, limits.memory);
 }
 
 }  // namespace

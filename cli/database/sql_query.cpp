@@ -169,7 +169,7 @@ void SqlQuery::prepare(const std::string& sql) {
         state_.get());
     if (sql.size() > static_cast<std::size_t>(longest_sql))
         throw wrong_usage("bad-sql", "the SQL is longer than a million bytes");
-    if (sql.find('\0') != std::string::npos) throw wrong_usage("bad-sql", "the SQL has a zero byte in it");
+    if (std::memchr(sql.data(), 0, sql.size())) throw wrong_usage("bad-sql", "the SQL has a zero byte in it");
     const char* rest = sql.c_str();
     while (*rest) {
         sqlite3_stmt* made = nullptr;
@@ -251,10 +251,9 @@ void SqlQuery::fail(int result) const {
         default:
             break;
     }
-    std::string message = sqlite3_errmsg(state_->database.get());
-    const bool unknown = message.starts_with("no such table") || message.starts_with("no such column");
-    throw wrong_usage("bad-sql", "SQL: " + escape_for_terminal(message),
-                      unknown ? command_line("help query") + " lists the tables and their columns" : "");
+    throw wrong_usage("bad-sql",
+                      std::string("SQL: ") + escape_for_terminal(sqlite3_errmsg(state_->database.get())),
+                      command_line("help query") + " lists tables, columns and functions");
 }
 
 }  // namespace heapsift

@@ -1,3 +1,7 @@
+// Columns that SQL needs and no other question has: objects by type, and referrers by object. Both are made by counting:
+// one pass says how long each row is, a second one fills it. That is quick enough to do it anew for each query, and needs
+// no place in the index.
+
 #include "cli/query/query_heap.h"
 
 #include "analysis/array_row.h"
@@ -60,6 +64,8 @@ void QueryHeap::need(Need need) {
     const unsigned bit = 1U << static_cast<unsigned>(need);
     if (filled_ & bit) return;
     filled_ |= bit;
+    has_references_ =
+        has_references_ || need == Need::holders || need == Need::retained || need == Need::states;
     compute([&] {
         question_->also(need);
         question_->filled();

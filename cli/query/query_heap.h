@@ -59,6 +59,8 @@ public:
     const ObjectStates& states();
     /// The references, those from C code's blocks among them.
     void need_references();
+    /// Whether something needed them.
+    bool has_references() const { return has_references_; }
     const StructuralTargets& structural();
     const std::vector<std::int8_t>& generations();
     const ObjectsByType& by_type();
@@ -94,6 +96,7 @@ private:
     std::shared_ptr<Question> question_;
     SqlClock* clock_;
     unsigned filled_ = 0;  // one bit for each Need
+    bool has_references_ = false;
     std::optional<RetainedLookup> retained_;
     std::optional<StructuralTargets> structural_;
     std::optional<std::vector<std::int8_t>> generations_;
