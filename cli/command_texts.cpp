@@ -173,7 +173,8 @@ const std::vector<CommandText>& command_texts() {
           {"export -o heap.heapsnapshot", "for the memory panel of Chrome DevTools"},
           {"export -o heap.folded", "for a flame graph"}}},
         {"query",
-         "SQL over the heap, in the tables of an SQLite export, without one. SQLite answers it; rows are read "
+         "SQL over the heap, in the tables of an SQLite export, without one. SQLite answers it; rows are "
+         "read "
          "from the core as they are needed. SQL is one word, quoted for the shell, or - for standard input.",
          {{"query \"SELECT count(*) FROM object\"", "one number"},
           {"query \"SELECT * FROM named_object ORDER BY retained DESC LIMIT 10\"", "what retains most"},
