@@ -37,6 +37,7 @@
 #include "cli/commands/native.h"
 #include "cli/commands/objects.h"
 #include "cli/commands/overview.h"
+#include "cli/commands/query.h"
 #include "cli/commands/refcounts.h"
 #include "cli/commands/referents.h"
 #include "cli/commands/referrers.h"
@@ -131,6 +132,13 @@ const std::vector<Command>& all_commands() {
          setup_export,
          true,
          export_details},
+        {{.name = "query", .takes_sql = true},
+         "SQL [CORE]",
+         "SQL over the heap: objects, references, types, ...",
+         true,
+         setup_query,
+         false,
+         query_details},
         {{.name = "capture", .takes_core = false, .takes_paths = true, .takes_process = true},
          "PID -o FILE",
          "take the core of a running process, which goes on",

@@ -172,6 +172,13 @@ const std::vector<CommandText>& command_texts() {
          {{"export core.1234 -o heap.db", "as SQLite"},
           {"export -o heap.heapsnapshot", "for the memory panel of Chrome DevTools"},
           {"export -o heap.folded", "for a flame graph"}}},
+        {"query",
+         "SQL over the heap, in the tables of an SQLite export, without one. SQLite answers it; rows are "
+         "read "
+         "from the core as they are needed. SQL is one word, quoted for the shell, or - for standard input.",
+         {{"query \"SELECT count(*) FROM object\"", "one number"},
+          {"query \"SELECT * FROM named_object ORDER BY retained DESC LIMIT 10\"", "what retains most"},
+          {"query - --format csv < question.sql", "from a file, for a script"}}},
         {"batch",
          "Answers about many cores, one line of JSON each. Cores with a like cause share a signature.",
          {{"batch /var/crash", "every core in a folder"},

@@ -29,6 +29,11 @@ bool looks_like_core(const std::string& word) {
     return word.find('.') != std::string::npos && !may_be_expression(word);
 }
 
+// A statement has a blank or a bracket in it.
+bool looks_like_sql(const std::string& word) {
+    return word == "-" || word.find_first_of(" \t\n\r(;") != std::string::npos;
+}
+
 class Reader {
 public:
     explicit Reader(const WordRules& rules) : rules_(rules) {}
@@ -52,9 +57,10 @@ private:
         return found == rules_.commands.end() ? nullptr : &*found;
     }
 
-    // app.CACHE['/x'] has a slash, but is a file only if one exists.
+    // app.CACHE['/x'] has a slash, but is a file only if one exists; so has SELECT size/1024.
     bool is_file(const std::string& word) const {
         if (rules_.core_given) return false;
+        if (command_ && command_->takes_sql && looks_like_sql(word)) return rules_.is_file(word);
         return rules_.is_file(word) || (has_slash(word) && !(wants_address() && looks_like_expression(word)));
     }
 
@@ -92,6 +98,8 @@ private:
             result_.paths.push_back(word);
         else if (command_->takes_topics)
             take_topic(word);
+        else if (command_->takes_sql && !result_.sql && looks_like_sql(word) && !is_file(word))
+            result_.sql = word;
         else if (command_->takes_core && is_file(word) && !is_address_beside_core(word))
             take_core(word);
         else if (command_->takes_core && is_process_id(word) &&
@@ -192,6 +200,7 @@ private:
     }
 
     std::string what_it_takes() const {
+        if (command_->takes_sql) return "SQL in one word (quoted for the shell), or -, and a core";
         if (command_->takes_address)
             return rules_.core_given ? "an address or an expression"
                                      : "an address or an expression, and a core";

@@ -25,6 +25,7 @@ struct WordShape {
     bool takes_paths = false;      // batch: any number of words, all of them paths
     bool takes_process = false;    // with takes_paths: capture's word is a process id
     bool takes_exports = false;    // with takes_paths: files that export wrote, too
+    bool takes_sql = false;        // query: a statement, or -
 };
 
 struct Words {
@@ -33,6 +34,7 @@ struct Words {
     std::optional<std::int32_t> process = {};  // a living one, in place of a core
     std::optional<std::string> address;
     std::vector<std::string> more_addresses;  // after the first
+    std::optional<std::string> sql = {};      // "-": it comes from standard input
     std::vector<std::string> topics;
     std::vector<std::string> paths;
     std::vector<std::string> notes;  // lines for standard error

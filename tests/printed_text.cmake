@@ -8,6 +8,8 @@ set(allowed
     cli/words cli/watch_conditions cli/arguments cli/address_argument cli/invocation cli/where cli/command_options cli/core_paths cli/commands/export cli/commands/capture
     cli/commands/dominators cli/commands/why cli/growth_limits cli/help cli/sort_option analysis/expression analysis/type_names
     cli/complete/candidates cli/complete/paths cli/complete/complete cli/program
+    # names that SQLite gives to its own tables, and types as we declare them to it
+    cli/database/sql_query
     # examples, whose first word is a command
     cli/manual/manual_page
     # layout and escaping: lines, blanks, addresses, paths within a message
@@ -16,7 +18,7 @@ set(allowed
     cli/complete/kept_type_names cli/core_in_use cli/machine cli/terminal cli/output_file cli/core_choice cli/render/batch
     cli/complete/processes cli/stored_core cli/batch_lines
     # keys of a document
-    cli/render/arrays cli/render/export
+    cli/render/arrays cli/render/export cli/query/row_tables
     # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name
     analysis/path_expression analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
     # names of modules and paths of files: whose code is what

@@ -6,6 +6,8 @@
 #include "cli/command_options.h"
 #include "cli/exported_inventory.h"
 #include "cli/output_file.h"
+#include "cli/query/object_tables.h"
+#include "cli/query/row_tables.h"
 #include "cli/question.h"
 #include "cli/render/export.h"
 #include "cli/render/export_heapsnapshot.h"
@@ -96,7 +98,8 @@ using Write = std::function<void(std::string_view)>;
 template <class Sink>
 void write_rows(Session& session, Work& work, ExportSummary& summary, Sink sink) {
     const ExportReader rows(work.graph(), work.retained(), work.states());
-    sink.meta(export_meta(session.head("export"), rows, session.redactor().active()));
+    sink.meta(export_meta(session.head("export"), rows.type_count(), rows.object_count(),
+                          session.redactor().active()));
     Counted<Sink> counted{sink};
     for_each_row(rows, work.heap(), session.progress(), counted);
     summary.rows = {{"type", rows.type_count()},
@@ -106,9 +109,28 @@ void write_rows(Session& session, Work& work, ExportSummary& summary, Sink sink)
                     {"array", counted.arrays}};
 }
 
-void write_database(Session& session, Work& work, ExportSummary& summary, const OutputFile& file) {
+/// The tables that `query` has besides.
+void write_query_tables(Database& database, QueryHeap& heap, ExportSummary& summary) {
+    const auto write = [&](std::unique_ptr<SqlTable> table, bool has_key) {
+        summary.rows.emplace_back(table->name(), write_table(database, *table, has_key));
+    };
+    write(string_table(heap), true);
+    write(native_table(heap), true);
+    write(holder_table(heap), false);
+    write(thread_table(heap), true);
+    write(frame_table(heap), false);
+    write(task_table(heap), true);
+    write(region_table(heap), true);
+}
+
+void write_database(Session& session, const std::shared_ptr<Question>& question, ExportSummary& summary,
+                    const OutputFile& file) {
+    Work& work = question->work();
     Database database(file.temporary_path(), file.name());
     write_rows(session, work, summary, DatabaseExport(database, session.redactor()));
+    QueryHeap heap(session, question, nullptr);
+    write_query_tables(database, heap, summary);
+    finish_database(database);
     if (!session.redactor().active())
         write_inventory(database, take_inventory(work, whole_identity(work.heap())));
     database.commit();
@@ -178,15 +200,15 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
                                                        .seekable = format == ExportFormat::db,
                                                        .protected_path = session.choice().path});
 
-    Question question(session, {Need::retained});
+    const auto question = std::make_shared<Question>(session, std::vector{Need::retained});
     if (format == ExportFormat::db) {
-        question.also(Need::memory);
-        question.also(Need::native);
+        question->also(Need::memory);
+        question->also(Need::native);
     }
-    const HeapReader& heap = question.filled();
+    const HeapReader& heap = question->filled();
     note_uncertain_sizes(types(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
     session.note_references(heap);
-    Work& work = question.work();
+    Work& work = question->work();
     work.retained();
     ExportSummary summary{options.output, format, 0, {}};
     if (!file) {
@@ -197,7 +219,7 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
         return session.write(Document{.command = "export"});
     }
     if (format == ExportFormat::db)
-        write_database(session, work, summary, *file);
+        write_database(session, question, summary, *file);
     else
         write_text(session, work, options, summary, format,
                    [&](std::string_view text) { file->write(text); });
@@ -218,7 +240,8 @@ constexpr const char* details_of_formats =
 
 constexpr const char* details_of_tables =
     R"(
-The tables are meta(key, value), type, object, reference, root and array.
+The tables are those of `query`: heapsift help query lists them, with a dozen
+questions. (In lines: meta, type, object, reference, root and array.)
 
   object.state        reachable; held (by something that was not found); or
                       garbage: waiting (for the collector), uncollectable,

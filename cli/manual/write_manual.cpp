@@ -71,6 +71,7 @@ Json command_json(const DeclaredCommand& declared) {
             {"address", command.words.takes_address},
             {"addresses", command.words.takes_addresses},
             {"paths", command.words.takes_paths},
+            {"sql", command.words.takes_sql},
             {"topics", command.words.takes_topics},
             {"options", options}};
 }

@@ -107,6 +107,8 @@ def method(command: Dict[str, Any]) -> str:
         passed = "addresses=[] if address is None else [address], "
     elif command["paths"]:
         first, passed = "*paths: Path", "paths=paths, "
+    elif command["sql"]:
+        first, passed = "sql: str", "addresses=[sql], "
     else:
         first, passed = "", ""
     options = own_options(command)

@@ -32,7 +32,7 @@ Text next_words(const ExportSummary& summary) {
 
 }  // namespace
 
-Json export_meta(const Json& envelope, const ExportReader& rows, bool redacted) {
+Json export_meta(const Json& envelope, std::size_t types, std::size_t objects, bool redacted) {
     Json meta;
     for (const char* key : {"schema", "heapsift", "complete", "certain", "warnings"})
         meta[key] = envelope[key];
@@ -43,8 +43,8 @@ Json export_meta(const Json& envelope, const ExportReader& rows, bool redacted) 
     const Json python = core.value("python", Json());
     if (python.is_object())
         for (const auto& [key, value] : python.items()) meta[key == "version" ? "python" : key] = value;
-    meta["types"] = rows.type_count();
-    meta["objects"] = rows.object_count();
+    meta["types"] = types;
+    meta["objects"] = objects;
     meta["redacted"] = redacted;
     meta["not_computed"] = Json::array();
     meta["frozen_generation"] = 3;

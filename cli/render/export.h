@@ -4,6 +4,7 @@
 
 #include "analysis/export.h"
 #include "cli/database/database.h"
+#include "cli/database/sql_table.h"
 #include "cli/document/document.h"
 #include "cli/json.h"
 #include "cli/redact.h"
@@ -20,7 +21,7 @@ namespace heapsift {
 
 /// The rows of `meta`, in order: the facts of the envelope, flat, and which columns are not computed.
 /// `envelope` is the result of `envelope_json`.
-Json export_meta(const Json& envelope, const ExportReader& rows, bool redacted);
+Json export_meta(const Json& envelope, std::size_t types, std::size_t objects, bool redacted);
 
 /// "heap" in ASCII, in the file's header: file(1) and heapsift tell an export from other databases by it.
 inline constexpr std::uint32_t export_application_id = 1751474544;
@@ -41,6 +42,12 @@ private:
     Redactor& redactor_;
     Statement meta_, type_, object_, reference_, root_, array_;
 };
+
+/// A table of `query` with all its rows; returns how many. `has_key`: no two rows have the same first column.
+std::uint64_t write_table(Database& database, SqlTable& table, bool has_key);
+
+/// Indexes and views: after all rows.
+void finish_database(Database& database);
 
 /// One line of JSON for each row, with the name of its table first. Addresses are "0x…", as in all JSON of
 /// heapsift.

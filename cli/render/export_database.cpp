@@ -1,6 +1,7 @@
 // The tables of the contract, in SQLite. `address` is the primary key of the tables that have one row for
 // each address, so it also is the row's place in the file, and nothing is stored twice.
 
+#include "cli/query/query_tables.h"
 #include "cli/render/export.h"
 #include "cli/render/object.h"
 #include "parsers/base/text.h"
@@ -12,7 +13,7 @@ namespace {
 // user_version is the version of these tables.
 constexpr const char* schema = R"(
 PRAGMA application_id = 1751474544;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE type(id INTEGER PRIMARY KEY, name TEXT NOT NULL, address INTEGER, basicsize INTEGER, itemsize INTEGER,
     base_id INTEGER REFERENCES type(id));
@@ -20,6 +21,7 @@ CREATE TABLE object(address INTEGER PRIMARY KEY, type_id INTEGER REFERENCES type
     block_size INTEGER, refcount INTEGER, gc_tracked INTEGER, generation INTEGER, state TEXT, retained INTEGER, dominator INTEGER,
     value TEXT, native INTEGER);
 CREATE TABLE reference(source INTEGER, target INTEGER, name TEXT, kind TEXT, followed INTEGER);
+CREATE INDEX reference_source ON reference(source);
 CREATE TABLE root(address INTEGER, kind TEXT, name TEXT);
 CREATE TABLE array(address INTEGER PRIMARY KEY, dtype TEXT, shape TEXT, strides TEXT, nbytes INTEGER, data INTEGER,
     owns_data INTEGER, base INTEGER, owner INTEGER);
@@ -130,6 +132,37 @@ void DatabaseExport::array(const ArrayRow& row) {
     bind_address(array_, 8, row.base);
     bind_address(array_, 9, row.owner);
     array_.run();
+}
+
+std::uint64_t write_table(Database& database, SqlTable& table, bool has_key) {
+    database.execute(declaration_for_file(table, has_key));
+    const std::size_t columns = table.columns().size();
+    std::string places;
+    for (std::size_t i = 0; i < columns; ++i) places += i == 0 ? "?" : ",?";
+    Statement insert =
+        database.prepare("INSERT INTO " + std::string(table.name()) + " VALUES(" + places + ")");
+    std::vector<SqlCell> row(columns);
+    std::uint64_t count = 0;
+    const auto cursor = table.open();
+    for (cursor->scan(-1); !cursor->at_end(); cursor->next(), ++count) {
+        for (std::size_t i = 0; i < columns; ++i) {
+            SqlResult result(row[i]);
+            cursor->column(static_cast<int>(i), result);
+            if (const auto* number = std::get_if<std::int64_t>(&row[i]))
+                insert.bind(static_cast<int>(i) + 1, *number);
+            else if (const auto* text = std::get_if<std::string>(&row[i]))
+                insert.bind(static_cast<int>(i) + 1, *text);
+        }
+        insert.run();
+    }
+    return count;
+}
+
+void finish_database(Database& database) {
+    // What refers to an object lies in another order than its rows, and is sorted at once. (By source they are sorted.)
+    database.execute("CREATE INDEX reference_target ON reference(target)");
+    database.execute("CREATE INDEX object_type ON object(type_id)");
+    database.execute(query_views);
 }
 
 }  // namespace heapsift

@@ -56,6 +56,11 @@ public:
     std::vector<ObjectId> sources_of(ObjectId target) const;
     /// The same of references that are not owned: weak ones, and those that are only reported.
     std::vector<ObjectId> unowned_sources_of(ObjectId target) const;
+    /// visit(source, target) for each of these, by source.
+    template <class F>
+    void visit_unowned(F&& visit) const {
+        for (const Unowned& one : unowned_) visit(one.source, one.target);
+    }
     /// How many references of the real view were found to `target`.
     std::uint64_t found(ObjectId target) const { return found_[target]; }
     /// The verdict on the guess of `source`, an object of `type`, whose name carries the number `word`, which

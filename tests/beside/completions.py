@@ -47,6 +47,8 @@ LINES = [
     ("types co", ["types", "core.1"]),
     ("types da", ["types", "da"]),
     ("diff core.1 da", ["diff", "core.1", "data.db"]),
+    ("query co", ["query", "core.1"]),
+    ("query --timeo", ["query", "--timeout"]),
     ("types no", ["types", "no"]),
     ("types --core co", ["types", "--core", "core.1"]),
     ("types more/a", ["types", "more/a core"]),

@@ -94,7 +94,7 @@ class Answers(Case):
         from heapsift._commands import Commands
         addressed = {"show", "why", "dominators", "retained", "referrers", "referents"}
         for name, method in vars(Commands).items():
-            if name.startswith("_") or name in ("export", "diff"):
+            if name.startswith("_") or name in ("export", "diff", "query"):
                 continue
             with self.subTest(name):
                 answer = getattr(self.core, name)(*(["__main__.CACHE"] if name in addressed else []))
@@ -104,6 +104,17 @@ class Answers(Case):
                 self.assertTrue(method.__doc__)
         self.assertIsInstance(self.core.why(type="__main__.Node"), self.heapsift.Rows)
         self.assertIsInstance(self.core.memory(regions=True), self.heapsift.Rows)
+
+    def test_query(self) -> None:
+        sql = "SELECT name, count, count FROM type_total WHERE name LIKE '__main__.%' ORDER BY count DESC"
+        rows = self.core.query(sql, timeout=60)
+        self.assertEqual(list(rows[0]), ["name", "count", "count_2"])
+        self.assertEqual((rows[0]["name"], rows[0]["count"]), ("__main__.Node", 2000))
+        self.assertEqual(rows.data["columns"], ["name", "count", "count"])
+        self.assertEqual(len(self.core.query("SELECT address FROM object", limit=3)), 3)
+        with self.assertRaises(self.heapsift.UsageError) as raised:
+            self.core.query("DELETE FROM object")
+        self.assertEqual(raised.exception.code, "read-only")
 
     def test_diff_and_export(self) -> None:
         grown = self.core.diff(self.heapsift.open(self.core_path))

@@ -234,8 +234,8 @@ TEST_CASE("export: meta says what the envelope says, flat, and what was not comp
     envelope.core = {
         {"path", "core.1"}, {"chosen_by", "argument"}, {"pid", 5}, {"python", {{"version", "3.11.2"}}}};
     envelope.complete = false;
-    const Json json = export_meta(envelope_json(envelope, redactor),
-                                  ExportReader(graph, sizes, object_states(graph)), true);
+    const Json json = export_meta(envelope_json(envelope, redactor), heap.snapshot().types.size(),
+                                  heap.snapshot().object_count(), true);
     CHECK(json["schema"] == "heapsift.export/1");
     CHECK(json["complete"] == false);
     CHECK(json["core"] == "core.1");

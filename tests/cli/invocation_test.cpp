@@ -77,6 +77,7 @@ TEST_CASE("command line: each command takes each format, or says that it is no t
         for (const char* format : {"text", "json", "jsonl", "csv"}) {
             std::vector<std::string> line{command.words.name, "--core", core, "--format", format};
             if (command.words.takes_address) line.emplace_back("0x1000");
+            if (command.words.takes_sql) line.emplace_back("SELECT 1");
             INFO(command.words.name << " " << format);
             try {
                 Invocation(line, run_program).run();
@@ -95,6 +96,12 @@ TEST_CASE("command line: an address is needed, and is checked before the core is
           "[cli][invocation]") {
     CHECK(refusal({"show"}).code == "no-address");
     CHECK(refusal({"show", "app.CACHE['x'"}).code == "bad-address");
+}
+
+TEST_CASE("command line: query needs SQL, and a limit of time of at least a second",
+          "[cli][invocation][query]") {
+    CHECK(refusal({"query"}).code == "no-sql");
+    CHECK(refusal({"query", "SELECT 1", "--timeout", "0"}).code == "bad-option");
 }
 
 TEST_CASE("command line: export knows its format, and where not to write", "[cli][invocation][export]") {

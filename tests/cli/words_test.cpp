@@ -16,7 +16,8 @@ const std::vector<WordShape> commands = {{.name = "overview"},
                                          {.name = "types"},
                                          {.name = "show", .takes_address = true},
                                          {.name = "help", .takes_core = false, .takes_topics = true},
-                                         {.name = "batch", .takes_core = false, .takes_paths = true}};
+                                         {.name = "batch", .takes_core = false, .takes_paths = true},
+                                         {.name = "query", .takes_sql = true}};
 
 Words read(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"},
            bool core_given = false) {
@@ -236,4 +237,22 @@ TEST_CASE("arguments: what is unknown or lacks its value is marked", "[cli][argu
     CHECK(split({"--core", "--json"}).options[0].missing_value);
     CHECK(split({"--core", "--json"}).options[1].name == "--json");
     CHECK(split({"--core", "--other"}).options[0].value == "--other");
+}
+
+TEST_CASE("words: query takes a statement, which may have slashes and digits, before or after its core",
+          "[cli][words][query]") {
+    for (const auto& order : {std::vector<std::string>{"query", "SELECT size/1024 FROM object", "core.1"},
+                              {"query", "core.1", "SELECT size/1024 FROM object"},
+                              {"core.1", "query", "SELECT size/1024 FROM object"}}) {
+        const Words words = read(order);
+        CHECK(words.sql == "SELECT size/1024 FROM object");
+        CHECK(words.core == "core.1");
+    }
+    CHECK(read({"query", "-"}).sql == "-");
+    CHECK(read({"query", "VALUES(1)", "4711"}).process == 4711);
+    CHECK_FALSE(read({"query", "core.1"}).sql.has_value());
+    CHECK(read({"query", "SELECT 1"}, {"core.1"}, true).sql == "SELECT 1");
+    CHECK(objection({"query", "SELECT", "1"}).code == "no-such-file");
+    CHECK(objection({"query", "SELECT 1", "SELECT 2"}).code == "no-such-file");
+    CHECK(read({"query", "SELECT 1", "folder/gone"}).core == "folder/gone");
 }

@@ -122,7 +122,7 @@ def check_exports(heapsift, core, out):
     db = sqlite3.connect("file:%s?mode=ro" % database, uri=True)
     check("integrity", db.execute("PRAGMA integrity_check").fetchone()[0], "ok")
     check("tables", [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")],
-          ["array", "inventory", "meta", "object", "reference", "root", "type"])
+          ["array", "frame", "holder", "inventory", "meta", "native", "object", "reference", "region", "root", "string", "task", "thread", "type"])
     compare_objects(rows, db)
     compare_lines(lines, db)
     check_meta(dict(db.execute("SELECT key, value FROM meta")), rows)

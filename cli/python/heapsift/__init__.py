@@ -5,6 +5,7 @@
     >>> core.types(limit=3)                                  # rows: a list of dicts
     >>> core.objects(type="dict", where="retained>=10M")
     >>> core.why("app.CACHE['k']")                           # one answer: a dict
+    >>> core.query("SELECT name, count FROM type_total ORDER BY count DESC LIMIT 5")
     >>> core.types().frame()                                 # a pandas.DataFrame, where pandas is installed
 
 Nothing is computed here. Each method is a command of the program `heapsift`, which this package carries, and

@@ -134,6 +134,17 @@ def _raise(error: Dict[str, Any], exit_code: int) -> None:
     raise kind(error["code"], error["message"], error.get("hint"), exit_code)
 
 
+def _different(names: List[str]) -> List[str]:
+    """The names of a query's columns; of one that occurs again, x, the next is x_2."""
+    found: List[str] = []
+    for name in names:
+        number, one = 2, name
+        while one in found:
+            number, one = number + 1, f"{name}_{number}"
+        found.append(one)
+    return found
+
+
 def read_answer(output: bytes, errors: str, exit_code: int) -> "Union[Rows, Answer]":
     """The answer in what the program wrote: `Rows` if its data begin with rows, else `Answer`.
 
@@ -150,6 +161,9 @@ def read_answer(output: bytes, errors: str, exit_code: int) -> "Union[Rows, Answ
     if data is None:
         _raise(document["error"], exit_code)
     first = next(iter(data.values()), None) if isinstance(data, dict) else None
+    if isinstance(first, list) and "columns" in data:
+        names = _different(data["columns"])
+        return Rows([dict(zip(names, row)) for row in first], document, exit_code)
     if isinstance(first, list):
         return Rows(first, document, exit_code)
     return Answer(document, exit_code)
