@@ -83,10 +83,38 @@ TEST_CASE("native: the culprit has half of the bytes, and a class goes before a 
     CHECK(of_size->of_class.empty());
     CHECK(of_size->count == 10);
     CHECK(of_size->held.by_count == 10);
+    CHECK_FALSE(
+        native_culprit(with_blocks({row(8, 3, none, stacks, Address(1)), row(9, 3, none, stacks, Address(2)),
+                                    row(10, 3, none, stacks, Address(3))})));
+    CHECK_FALSE(native_culprit(with_blocks({})));
+}
+
+TEST_CASE("native: what leaked is the culprit together, where no class and no size has half of it",
+          "[analysis][native]") {
+    const Address table(0x7f0000001000), none;
+    using enum ReachedFrom;
+    const auto mixed = native_culprit(with_blocks(
+        {row(24, 10, table, nothing, Address(0x9000)), row(8, 25, none, nothing, Address(0x9100)),
+         row(220, 1, none, nothing, Address(0x9200)), row(16, 20, none, stacks, Address(0x9300))}));
+    REQUIRE(mixed);
+    CHECK(mixed->mixed);
+    CHECK(mixed->count == 36);
+    CHECK(mixed->bytes == 660);
+    CHECK(mixed->held.leaked == 36);
+    CHECK(mixed->of_class == "0x7f0000001000");
+    CHECK(mixed->largest_count == 10);
+    CHECK(mixed->example == Address(0x9000));
+    const auto of_sizes = native_culprit(
+        with_blocks({row(24, 8, table, nothing, Address(0x9000)), row(8, 25, none, nothing, Address(0x9100)),
+                     row(220, 1, none, nothing, Address(0x9200))}));
+    REQUIRE(of_sizes);
+    CHECK(of_sizes->of_class.empty());
+    CHECK(of_sizes->size == 220);
+    CHECK(of_sizes->largest_count == 1);
+    // Half of it leaked at least.
     CHECK_FALSE(native_culprit(
         with_blocks({row(8, 3, none, nothing, Address(1)), row(9, 3, none, nothing, Address(2)),
-                     row(10, 3, none, nothing, Address(3))})));
-    CHECK_FALSE(native_culprit(with_blocks({})));
+                     row(20, 3, none, stacks, Address(3)), row(21, 3, none, stacks, Address(4))})));
 }
 
 TEST_CASE("memory: sums by what they count as", "[analysis][native]") {

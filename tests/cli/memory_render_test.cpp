@@ -160,6 +160,14 @@ TEST_CASE("render memory: numbers that equal addresses hide no leak", "[cli][ren
     CHECK(words(60'000, 55'000) ==
           "60,000 blocks of 3,000 bytes, 60,000 of them leaked, unless ints are handles (55,000)\n");
     CHECK(words(10'000, 0) == "60,000 blocks of 3,000 bytes\n");
+    NativeCulprit mixed;
+    mixed.mixed = true;
+    mixed.count = mixed.held.leaked = 207'001;
+    mixed.of_class = "Circle";
+    mixed.largest_count = 100'000;
+    Document document;
+    document.say(line(culprit_words(mixed)));
+    CHECK(written(document, shown.page) == "207,001 blocks that leaked, most of it in 100,000 Circle\n");
 }
 
 TEST_CASE("render native: in a cut core no leak is claimed; without leaks it says so", "[cli][render]") {

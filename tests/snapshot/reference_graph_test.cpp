@@ -228,6 +228,23 @@ TEST_CASE("reference graph: counts of the targets tell which guesses are referen
     CHECK(shown[0].followed);
 }
 
+TEST_CASE("reference graph: a pointer of an object to itself is no reference", "[snapshot][graph]") {
+    SmallCore core;
+    const Address thing_type = core.heap.c_type("c.Request", {.basicsize = 48});
+    std::vector<Address> things;
+    for (int i = 0; i < 4; ++i) {
+        things.push_back(core.heap.object(thing_type));
+        core.heap.put(things.back() + 24, things.back());
+        count(core, things.back(), 1);  // which only code in C can explain
+    }
+    const Opened opened(core);
+    check_graph(opened.reader);
+    for (const Address thing : things) {
+        CHECK(opened.verdict(thing, 24) == GuessVerdict::refused);
+        CHECK(opened.found(thing) == 0);
+    }
+}
+
 TEST_CASE("reference graph: where a type has many objects, a sample judges each word for all of them",
           "[snapshot][graph]") {
     constexpr std::size_t count_of_things = 4096, stale = 7;
