@@ -101,11 +101,18 @@ ExitCode run_report(Session& session, const ReportOptions& options) {
     std::optional<Older> older;
     if (older_path) older = read_older(session, *older_path);
     const auto question = std::make_shared<Question>(session, needs_of_report());
-    ReportWishes wishes{.rows = session.options().limit, .growth = {}, .diff_words = {}, .newest = {}};
+    ReportWishes wishes;
+    wishes.rows = session.options().limit;
     question->filled();
     if (older) {
-        wishes.newest = session.choice().path;
-        wishes.diff_words = "diff " + shell_quoted(base_name(session.redactor().path(*older_path)));
+        const auto word = [&](const std::string& path) {
+            return std::string(base_name(session.redactor().path(path)));
+        };
+        wishes.older = word(*older_path);
+        wishes.newer =
+            session.words().process ? std::to_string(*session.words().process) : word(session.choice().path);
+        if (older->inventory.file == whole_identity(question->heap()).file)
+            older->inventory.file = *older_path;  // cores in several folders often have one name
         wishes.growth = growth_since(std::move(*older), *question);
         older.reset();
     }

@@ -1,6 +1,8 @@
 #include "cli/render/export_pictures.h"
 
+#include "cli/render/object.h"
 #include "cli/units.h"
+#include "cli/write/spans.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
@@ -54,10 +56,7 @@ std::string node_line(const Picture& picture, std::size_t place, std::uint64_t l
             : std::sqrt(std::min(1.0, static_cast<double>(node.retained) / static_cast<double>(largest)));
     std::string first = node.name, second = "retains " + binary_size(node.retained);
     if (node.kind == NodeKind::object) {
-        const std::string shown = node.object.value.kind == ShortValue::Kind::none
-                                      ? std::string()
-                                      : " " + redactor.value(node.object.value, node.object.type);
-        first = node.object.type + shown;
+        first = plain(typed_value(node.object), redactor);
         second = fmt::format("{:#x}, {}", node.object.address.value, second);
     }
     if (node.left_out > 0) second += fmt::format(", {} more", grouped(node.left_out));

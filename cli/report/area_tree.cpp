@@ -91,6 +91,7 @@ private:
         AreaNode rest;
         rest.kind = area.kind;
         rest.bytes = node.folded_retained;
+        rest.rest = true;
         if (node.folded_type != no_type) {
             rest.type = area_text(TypeName{node.folded_type_name}, page_);
             rest.name = area_text(how_many_of(node.folded_type_name, node.folded_of_type), page_);

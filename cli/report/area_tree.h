@@ -43,6 +43,7 @@ struct AreaNode {
     std::string expression = {};       // in Python; empty if there is none
     std::string address = {};          // "0x7f…"; empty if it is no single object
     std::uint64_t bytes = 0;           // that it retains, its children's included
+    bool rest = false;                 // what is too small for an area of its own, together
     std::uint64_t native = 0;          // of these, blocks of C code
     std::vector<AreaNode> below = {};  // by bytes, the largest first; together at most `bytes`
 };

@@ -44,6 +44,8 @@ public:
         if (inside.height >= 2 * heading_) {
             inside.y += heading_;
             inside.height -= heading_;
+        } else {
+            placed_.back().covered = true;
         }
         if (inside.width >= least_ && inside.height >= least_) place_children(area, inside, depth + 1);
     }

@@ -18,6 +18,7 @@ struct PlacedArea {
     const AreaNode* area = nullptr;
     double x = 0, y = 0, width = 0, height = 0;
     std::size_t depth = 0;  // 0: the top
+    bool covered = false;   // what lies inside leaves no room for a label
 };
 
 /// The top first, each before what is below it. Nothing narrower than `least` is placed, nor what is below that.

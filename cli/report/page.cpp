@@ -32,6 +32,7 @@ void add_area_json(const AreaNode& area, int kind_above, std::string& json) {
     add(",\"t\":", area.type);
     add(",\"x\":", area.expression);
     add(",\"a\":", area.address);
+    if (area.rest) json += ",\"r\":1";
     if (area.native > 0) json += fmt::format(",\"m\":{}", area.native);
     if (!area.below.empty()) {
         json += ",\"c\":[";

@@ -44,7 +44,7 @@ std::string memory_bar(const OverviewResult& result, const Page& page);
 std::string report_picture(const AreaNode& top, const Page& page);
 
 /// Trees as JSON for the script: {"objects": {"n": name, "v": bytes, "k": kind, "t": type, "x": expression, "a": address,
-/// "m": native bytes, "c": [children]}}; what is empty is left out. Not yet escaped for its element.
+/// "m": native bytes, "r": 1 if it is the rest, "c": [children]}}; what is empty is left out. Not yet escaped for its element.
 std::string areas_json(const std::vector<std::pair<std::string, AreaNode>>& areas);
 
 void write_report(const ReportPage& report, const Page& page,

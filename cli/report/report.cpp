@@ -53,7 +53,7 @@ public:
           wishes_(std::move(wishes)),
           page_(session.page_of_file()),
           heap_(question_->filled()),
-          overview_(overview(question_->work(), rows(rows_of_page))),
+          overview_(overview(question_->work(), overview_rows)),
           suspects_(suspects(question_->work(), overview_, suspects_of_page, true)) {}
 
     ReportPage write() {
@@ -165,19 +165,25 @@ private:
     }
 
     ReportSection growth_section() {
-        ReportSection made{"growth", "What grew", wishes_.diff_words, "Between the older core and this one."};
-        const auto shown = [&](DiffTable table, std::size_t most) {
-            return render_diff(*wishes_.growth, {.table = table,
-                                                 .sort = GrowthSort::growth,
-                                                 .rows = rows(most),
-                                                 .newest = wishes_.newest,
-                                                 .command = wishes_.diff_words});
+        ReportSection made{"growth", "What grew", "diff " + shell_quoted(wishes_.older),
+                           "Between the older core and this one."};
+        Page page = page_;
+        page.core_words.clear();  // `diff` names its cores itself
+        const auto add = [&](DiffTable table, std::size_t most, std::string_view caption) {
+            const Document document = render_diff(
+                *wishes_.growth,
+                {.table = table,
+                 .sort = GrowthSort::growth,
+                 .rows = rows(most),
+                 .newest = wishes_.newer,
+                 .command = "diff " + shell_quoted(wishes_.older) + " " + shell_quoted(wishes_.newer)});
+            made.parts.push_back(report_part(document.blocks, page, caption));
         };
-        made.parts.push_back(part(shown(DiffTable::summary, rows_for_people), "What grew"));
+        add(DiffTable::summary, rows_for_people, "What grew");
         made.parts.push_back(report_heading("By type", page_));
-        made.parts.push_back(part(shown(DiffTable::types, 300), "Growth by type"));
+        add(DiffTable::types, rows_of_page / 4, "Growth by type");
         made.parts.push_back(report_heading("By holder", page_));
-        made.parts.push_back(part(shown(DiffTable::holders, 300), "Growth by holder"));
+        add(DiffTable::holders, rows_of_page / 4, "Growth by holder");
         return made;
     }
 
@@ -311,7 +317,7 @@ private:
         session_.note_references(heap_);
         ReportSection made{"doctor", "Self-check", "doctor",
                            "What the core holds and lacks, and how well its objects add up."};
-        made.parts.push_back(part(render_doctor(result, session_.index_there()), "Self-check"));
+        made.parts.push_back(part(render_doctor(result), "Self-check"));
         made.parts.push_back(report_heading("References that were not found", page_));
         made.parts.push_back(
             part(render_refcounts(refcounts(heap_, {.types = {}, .limit = rows(rows_for_people)}, progress(),

@@ -20,8 +20,7 @@ namespace heapsift {
 struct ReportWishes {
     std::optional<std::size_t> rows;     // of each table; 0: all; nothing: as many as a page can have
     std::optional<GrowthResult> growth;  // between the older core and this one
-    std::string diff_words;              // the command that shows the same: "diff core.1 core.2"
-    std::string newest;                  // the path of this core, for hints
+    std::string older, newer;            // of growth: the names of both cores, for commands
 };
 
 /// What the question of a report needs.

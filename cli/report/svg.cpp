@@ -44,11 +44,13 @@ std::string svg_head(double width, double height, bool own_file, std::string_vie
         escape_for_html(title), own_file ? svg_style : "");
 }
 
-/// What stands on an area: nothing where fewer than three letters fit.
-std::string area_label(const PlacedArea& at) {
+/// What stands on an area: its name, and its bytes if there is room; nothing where fewer than three letters fit.
+std::string area_label(const PlacedArea& at, const Page& page) {
     const double room = (at.width - 2 * text_margin) / letter_width;
-    if (room < 3 || at.height < text_baseline) return {};
-    return shortened_at_the_end(at.area->name, static_cast<std::size_t>(room));
+    if (room < 3 || at.height < text_baseline || at.covered) return {};
+    const auto letters = static_cast<std::size_t>(room);
+    const std::string whole = at.area->name + "  " + page.bytes(at.area->bytes);
+    return display_width(whole) <= letters ? whole : shortened_at_the_end(at.area->name, letters);
 }
 
 std::string area_title(const AreaNode& area, const Page& page) {
@@ -162,7 +164,7 @@ std::string svg_of_areas(const std::vector<PlacedArea>& placed, const SvgRules& 
             R"(<g class="k-{}{}"><title>{}</title><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
             name_of(at.area->kind), at.depth % 2 == 1 ? " odd" : "",
             escape_for_html(area_title(*at.area, page)), at.x, at.y, at.width, at.height);
-        if (const std::string label = area_label(at); !label.empty())
+        if (const std::string label = area_label(at, page); !label.empty())
             svg += fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", at.x + text_margin,
                                at.y + text_baseline, escape_for_html(label));
         svg += "</g>\n";

@@ -86,7 +86,7 @@ def take(interpreter, case, folder):
     program = "mixed" if case == "cut" else case
     core, _ = cores.take_at_rest(interpreter, ["hunts.py", program], "kernel", folder, os.path.join(folder, "truth.json"))
     if case == "cut":
-        os.truncate(core, os.stat(core).st_size * 2 // 3)
+        os.truncate(core, os.stat(core).st_size * 9 // 10)
     named = os.path.join(folder, "core." + case)
     os.rename(core, named)
     return [named]

@@ -120,6 +120,7 @@
       + (node.c && own > 0 ? ", " + size(own) + " of it not below a shown area" : "")
       + (node.m ? ", " + size(node.m) + " of it native" : ""), make("br"));
     if (node.x) about.append(make("code", {}, node.x), make("br"));
+    if (node.r) about.append("These are too small to be drawn one by one: “types together” shows what they consist of.", make("br"));
     about.append(make("small", {}, names(node).slice(1).map(at => at.n).join("  ›  ")));
     if (node.a) about.append(make("br"), make("code", {}, "heapsift why " + node.a));
   };
@@ -143,7 +144,7 @@
     const top = d3.hierarchy(shown.zoom, node => node.c);
     top.eachBefore(at => { at.value = at.data.v; });
     if (shown.view === "treemap")
-      d3.treemap().size([width, height]).paddingTop(at => at.depth < 6 && at.children ? 17 : 1).paddingInner(1).paddingRight(2)
+      d3.treemap().size([width, height]).paddingTop(at => at.depth < 6 && at.children && at.y1 - at.y0 > 34 ? 17 : 1).paddingInner(1).paddingRight(2)
         .paddingBottom(2).paddingLeft(2)(top);
     else
       d3.partition().size([width, 22 * (top.height + 1)])(top);
@@ -169,7 +170,9 @@
         class: "k-" + node.kind + (at.depth % 2 ? " odd" : "") + (shown.hits.has(node) ? " hit" : "")});
       group.append(svg("rect", {x: at.x0, y: at.y0, width: w, height: h}));
       const letters = Math.floor((w - 7) / 6.3);
-      if (letters >= 3 && h >= 14) {
+      // Where there is no room for a heading, what lies inside covers it.
+      const covered = shown.view === "treemap" && at.children && !(at.depth < 6 && h > 34);
+      if (letters >= 3 && h >= 14 && !covered) {
         const text = svg("text", {x: at.x0 + 4, y: at.y0 + 13});
         const label = node.n + "  " + size(node.v);
         text.textContent = label.length <= letters ? label : node.n.length <= letters ? node.n : node.n.slice(0, letters - 1) + "…";
