@@ -134,20 +134,20 @@ std::string areas_json(const std::vector<std::pair<std::string, AreaNode>>& area
 void write_report(const ReportPage& report, const Page& page,
                   const std::function<void(std::string_view)>& write) {
     const PageAssets assets = page_assets();
-    const auto write_part = [&](std::string_view name) {
-        if (name == "STYLE") return write(assets.style);
-        if (name == "SCRIPT") return write(assets.script);
-        if (name == "STYLE_HASH") return write(base64_of_hexadecimal(assets.style_hash));
-        if (name == "SCRIPT_HASH") return write(base64_of_hexadecimal(assets.script_hash));
-        if (name == "VERSION") return write(escape_for_html(version()));
-        if (name == "TITLE") return write(escape_for_html(report.title));
-        if (name == "CONTENTS") {
+    const auto write_part = [&](std::string_view mark) {
+        if (mark == "STYLE") return write(assets.style);
+        if (mark == "SCRIPT") return write(assets.script);
+        if (mark == "STYLE_HASH") return write(base64_of_hexadecimal(assets.style_hash));
+        if (mark == "SCRIPT_HASH") return write(base64_of_hexadecimal(assets.script_hash));
+        if (mark == "VERSION") return write(escape_for_html(version()));
+        if (mark == "TITLE") return write(escape_for_html(report.title));
+        if (mark == "CONTENTS") {
             for (const ReportSection& section : report.sections)
                 write(fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.id,
                                   escape_for_html(section.title)));
             return;
         }
-        if (name == "DATA") {
+        if (mark == "DATA") {
             write("<script type=\"application/json\" id=\"areas\">");
             write(escape_json_for_script(areas_json(report.areas)));
             return write("</script>\n");

@@ -137,9 +137,14 @@ private:
     }
 
     /// The object whose path is shown.
-    ObjectId example_of(const Suspect& suspect) const {
+    ObjectId example_of(const Suspect& suspect) {
         if (suspect.kind == Suspect::Kind::pinned) return overview_.pinned->example;
-        return suspect.holder && suspect.holder->object ? suspect.holder->object->id : no_object;
+        if (!suspect.holder) return no_object;
+        if (suspect.holder->object) return suspect.holder->object->id;
+        if (!suspect.holder->joint) return no_object;
+        for (const NodeId member : suspect.holder->joint->sample)  // one of what several hold together
+            if (question_->graph().kind(member) == NodeKind::object) return HeapGraph::object_of(member);
+        return no_object;
     }
 
     /// Where nothing is suspect: what holds most, all the same.

@@ -117,7 +117,14 @@ def faults_of_case(asked, case, taken, folder):
     if asked.run("report", "-o", page, *taken).returncode != 2:
         yield "a page that exists was overwritten"
     with open(page, encoding="utf-8") as file:
-        yield from faults_of_text(file.read())
+        text = file.read()
+    yield from faults_of_text(text)
+    if case in ("mixed", "sessions"):
+        again = os.path.join(folder, "again.html")
+        asked.run("report", "-o", again, "--no-index", "-j", "1", *taken)
+        with open(again, encoding="utf-8") as file:
+            if file.read() != text:
+                yield "the page is another without the index"
     if browser.path():
         with browser.Browser() as opened:
             yield from faults_in_browser(opened, asked, case, taken[-1], page)
@@ -203,6 +210,8 @@ def faults_of_answers(opened, asked, core):
             yield "types: %s %s, not %d %s" % (count, name, row["count"], row["name"])
     text = " ".join(opened.run("document.querySelector('#suspects').textContent").split())
     for suspect in asked.data("suspects", core)["suspects"]:
+        if suspect["object"] and suspect["object"]["address"] not in text:
+            yield "the page has no path to %s" % suspect["object"]["address"]
         for said in (suspect["fix"], *("%s:%d" % (one["file"], one["line"]) for one in suspect["used_in"][:3])):
             if said and " ".join(said.split()) not in text:
                 yield "the page does not say %r" % said
