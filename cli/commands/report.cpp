@@ -112,7 +112,7 @@ ExitCode run_report(Session& session, const ReportOptions& options) {
         wishes.newer =
             session.words().process ? std::to_string(*session.words().process) : word(session.choice().path);
         if (older->inventory.file == whole_identity(question->heap()).file)
-            older->inventory.file = *older_path;  // cores in several folders often have one name
+            older->inventory.file += " (older)";  // cores in several folders often have one name
         wishes.growth = growth_since(std::move(*older), *question);
         older.reset();
     }

@@ -224,6 +224,12 @@ def faults_of_tables(opened):
     up = opened.run("[...document.querySelectorAll('#types tbody tr')].map(r => Number(r.cells[0].dataset.v))")
     if down != sorted(down, reverse=True) or up != sorted(down):
         yield "a table is not sorted by its first column"
+    # What goes on with a row stays below it.
+    below = "[...document.querySelectorAll('#holders tbody tr')].map((r, i, all) => r.cells[0].textContent ? 0 : r.textContent + '<' + all[i - 1].textContent).filter(Boolean).sort().join('|')"
+    before = opened.run(below)
+    opened.run("document.querySelector('#holders thead th button').click()")
+    if opened.run(below) != before:
+        yield "a sorted table tears apart what belongs together"
     opened.run("document.querySelector('#types input[type=search]').focus()")
     opened.type("dict")
     shown = opened.run("[...document.querySelectorAll('#types tbody tr')].filter(r => !r.hidden).map(r => r.textContent)")

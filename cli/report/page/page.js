@@ -20,6 +20,15 @@
 
   // --- tables
 
+  // A row whose first cell is empty goes on with the row above it.
+  const groupsOf = rows => {
+    const groups = [];
+    for (const row of rows)
+      if (groups.length && row.cells[0].textContent === "") groups[groups.length - 1].push(row);
+      else groups.push([row]);
+    return groups;
+  };
+
   const sortTable = (table, column, heading) => {
     const down = heading.getAttribute("aria-sort") !== "descending";
     const body = table.tBodies[0];
@@ -27,7 +36,7 @@
       const cell = row.cells[column];
       return cell.dataset.v === undefined ? cell.textContent.toLowerCase() : Number(cell.dataset.v);
     };
-    const rows = [...body.rows].map((row, i) => [key(row), i, row]);
+    const rows = groupsOf(body.rows).map((group, i) => [key(group[0]), i, group]);
     rows.sort((a, b) => {
       const [x, y] = [a[0], b[0]];
       const order = typeof x === "number" && typeof y === "number" ? x - y
@@ -36,7 +45,7 @@
     });
     all("th", table.tHead).forEach(other => other.removeAttribute("aria-sort"));
     heading.setAttribute("aria-sort", down ? "descending" : "ascending");
-    body.append(...rows.map(row => row[2]));
+    body.append(...rows.flatMap(row => row[2]));
   };
 
   for (const table of all("table.sorts"))
@@ -47,19 +56,20 @@
     }
 
   for (const table of all("table.filters")) {
-    const rows = [...table.tBodies[0].rows];
+    const groups = groupsOf(table.tBodies[0].rows);
     const input = make("input", {type: "search", "aria-label": "Filter: " + table.caption.textContent});
     const count = make("span", {role: "status"});
     table.parentElement.before(make("label", {class: "filter"}, "Filter", input, " ", count));
     input.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
-      for (const row of rows) {
-        const text = row.textContent.toLowerCase();
-        row.hidden = !words.every(word => text.includes(word));
-        shown += !row.hidden;
+      for (const group of groups) {
+        const text = group.map(row => row.textContent).join(" ").toLowerCase();
+        const fits = words.every(word => text.includes(word));
+        for (const row of group) row.hidden = !fits;
+        shown += fits;
       }
-      count.textContent = words.length ? shown + " of " + rows.length + " rows" : "";
+      count.textContent = words.length ? shown + " of " + groups.length + " rows" : "";
     });
   }
 
