@@ -151,6 +151,9 @@ private:
             result_.older = std::exchange(result_.core, std::nullopt);
             return;
         }
+        if (result_.older)
+            throw wrong_usage("two-cores", fmt::format("{}: a third core", shell_quoted(word)),
+                              fmt::format("{} takes a core, or an older and a newer one", command_->name));
         if (result_.core) throw two_cores(*result_.core, word);
         if (result_.process) throw two_cores(std::to_string(*result_.process), word);
     }
