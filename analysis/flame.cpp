@@ -4,6 +4,7 @@
 
 #include "analysis/flame.h"
 
+#include "analysis/native_end.h"
 #include "analysis/object_row.h"
 #include "analysis/path_expression.h"
 
@@ -92,7 +93,7 @@ private:
                 return label_of_type_[type == no_type ? columns.types.size() : type];
             }
             case NodeKind::block:
-                return label("C/C++ memory");
+                return label_of_block(graph_.block_of(node));
             case NodeKind::group:
                 return label(graph_.groups()[graph_.group_of(node)].name);
             case NodeKind::frame:
@@ -101,6 +102,17 @@ private:
                 break;
         }
         return 0;
+    }
+
+    /// Its C++ class, where that has a name; asked once for each first word.
+    std::uint32_t label_of_block(BlockId block) {
+        const auto table = graph_.heap().core().memory().read_address(graph_.native()->start(block));
+        const auto [known, is_new] = label_of_table_.try_emplace(table ? table->value : 0, 0);
+        if (is_new) {
+            const std::string of_class = table ? class_of_block(graph_.heap(), block) : std::string();
+            known->second = label(of_class.empty() ? "C/C++ memory" : of_class);
+        }
+        return known->second;
     }
 
     std::uint32_t extended(std::uint32_t stack, std::uint32_t label) {
@@ -134,6 +146,7 @@ private:
     std::vector<std::string> labels_;  // "…", types, then groups and frames
     std::unordered_map<std::string, std::uint32_t> label_numbers_;
     std::vector<std::uint32_t> label_of_type_;
+    std::unordered_map<std::uint64_t, std::uint32_t> label_of_table_;
     std::vector<Stack> stacks_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number_;
 };

@@ -80,6 +80,18 @@ private:
     std::set<std::pair<std::size_t, std::size_t>> connected_;
 };
 
+/// Whether nobody looks for it in a picture: None, which everything refers to; and by `source`, whether it is a constant
+/// or a name of a code object.
+bool is_left_out(const HeapGraph& graph, NodeId source, NodeId target) {
+    if (graph.kind(target) != NodeKind::object) return graph.kind(target) == NodeKind::block;
+    const HeapSnapshot& columns = graph.columns();
+    const auto is = [&](NodeId node, KnownType type) {
+        return graph.kind(node) == NodeKind::object &&
+               columns.types.is(columns.type_of(graph.object_of(node)), type);
+    };
+    return is(target, KnownType::none) || is(source, KnownType::code);
+}
+
 /// The referrers of each of `targets`, each referrer once, sorted by number. One pass over the graph.
 std::map<NodeId, std::vector<NodeId>> referrers_of(const HeapGraph& graph,
                                                    const std::vector<NodeId>& targets) {
@@ -157,7 +169,7 @@ void add_referents(Painter& painter, const RetainedLookup& retained, ObjectId ob
             const auto above = painter.place(source, distance - 1);
             std::vector<NodeId> targets;
             for (const NodeId target : graph.targets(source))
-                if (graph.kind(target) != NodeKind::block && graph.follows(source, target))
+                if (!is_left_out(graph, source, target) && graph.follows(source, target))
                     targets.push_back(target);
             std::sort(targets.begin(), targets.end());
             targets.erase(std::unique(targets.begin(), targets.end()), targets.end());

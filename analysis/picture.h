@@ -37,7 +37,7 @@ struct Picture {
 
 /// The cheapest path from a root to `object`, its referrers up to `depth` steps away, and its referents
 /// likewise; ten of each per node, and `limit` nodes in all, nearest first. References that are not followed
-/// are left out.
+/// are left out, and so are None and the constants of code objects, unless one of them was asked for.
 Picture picture_of(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, std::size_t depth,
                    std::size_t limit);
 

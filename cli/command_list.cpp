@@ -41,6 +41,7 @@
 #include "cli/commands/refcounts.h"
 #include "cli/commands/referents.h"
 #include "cli/commands/referrers.h"
+#include "cli/commands/report.h"
 #include "cli/commands/retained.h"
 #include "cli/commands/show.h"
 #include "cli/commands/suspects.h"
@@ -139,6 +140,13 @@ const std::vector<Command>& all_commands() {
          setup_query,
          false,
          query_details},
+        {{.name = "report", .takes_exports = true, .takes_older = true},
+         "-o FILE [OLD] [CORE]",
+         "one page to look at and to send",
+         false,
+         setup_report,
+         false,
+         report_details},
         {{.name = "capture", .takes_core = false, .takes_paths = true, .takes_process = true},
          "PID -o FILE",
          "take the core of a running process, which goes on",

@@ -179,6 +179,13 @@ const std::vector<CommandText>& command_texts() {
          {{"query \"SELECT count(*) FROM object\"", "one number"},
           {"query \"SELECT * FROM named_object ORDER BY retained DESC LIMIT 10\"", "what retains most"},
           {"query - --format csv < question.sql", "from a file, for a script"}}},
+        {"report",
+         "Writes one HTML page that needs nothing else: what fills the memory, the likely causes with their "
+         "fixes and paths, pictures of what retains what, and tables that sort and filter. With two cores "
+         "also what grew.",
+         {{"report -o heap.html", "a page about the core in use"},
+          {"report -o grown.html core.1 core.2", "with what grew from the first to the second"},
+          {"report -o heap.html --redact", "without values that the program stored"}}},
         {"batch",
          "Answers about many cores, one line of JSON each. Cores with a like cause share a signature.",
          {{"batch /var/crash", "every core in a folder"},

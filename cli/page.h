@@ -20,6 +20,7 @@ struct Page {
     bool exact_bytes = false;   // --bytes
     bool lower_bounds = false;  // the core is cut: true counts and sizes may be larger
     std::string core_words;     // what a hint adds to name the same core again: " core.1234", or nothing
+    std::string program = {};   // in place of how this one was called; for readers elsewhere
     Redactor* redactor = nullptr;
 
     Redactor& redact() const { return *redactor; }
@@ -30,7 +31,10 @@ struct Page {
     /// "≈ " before what a cut core makes uncertain, such as retained sizes.
     std::string about(const std::string& text) const { return lower_bounds ? "≈ " + text : text; }
     /// The command line that runs `words… CORE` of this program.
-    std::string command(std::string_view words) const { return command_line(words) + core_words; }
+    std::string command(std::string_view words) const {
+        if (program.empty()) return command_line(words) + core_words;
+        return program + " " + std::string(words) + core_words;
+    }
 };
 
 }  // namespace heapsift

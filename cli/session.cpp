@@ -14,6 +14,7 @@
 #include "cli/write/json.h"
 #include "cli/write/text.h"
 #include "parsers/base/in_pieces.h"
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 #include "parsers/snapshot/reference_graph.h"
 
@@ -351,6 +352,15 @@ Page Session::page() const {
         page.core_words = " " + shell_quoted(redactor_.path(live_->words()));
     else if (choice_ && !next_command_knows_)
         page.core_words = " " + shell_quoted(redactor_.path(choice_->path));
+    return page;
+}
+
+Page Session::page_of_file() const {
+    Page page = this->page();
+    page.width = page.height = 0;
+    page.colour = false;
+    page.program = default_program_name;
+    if (choice_ && !live_) page.core_words = " " + shell_quoted(base_name(redactor_.path(choice_->path)));
     return page;
 }
 

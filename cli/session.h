@@ -94,6 +94,8 @@ public:
 
     /// The document around an answer, without `data`, as far as it is known now.
     Json head(const std::string& command) const { return envelope_json(envelope(command), redactor_); }
+    /// For a file that others read: of no width or colour, and its commands name the core by its base name.
+    Page page_of_file() const;
     /// The document for an error in `command`, wherever it happened.
     Json error_document(const std::string& command, const Error& error) const;
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -153,7 +154,14 @@ private:
         result_.process = static_cast<std::int32_t>(std::stol(word));
     }
 
-    void throw_if_second(const std::string& word) const {
+    void throw_if_second(const std::string& word) {
+        if (command_ && command_->takes_older && result_.core && !result_.older) {
+            result_.older = std::exchange(result_.core, std::nullopt);
+            return;
+        }
+        if (result_.older)
+            throw wrong_usage("two-cores", fmt::format("{}: a third core", shell_quoted(word)),
+                              fmt::format("{} takes a core, or an older and a newer one", command_->name));
         if (result_.core) throw two_cores(*result_.core, word);
         if (result_.process) throw two_cores(std::to_string(*result_.process), word);
     }
@@ -204,6 +212,7 @@ private:
         if (command_->takes_address)
             return rules_.core_given ? "an address or an expression"
                                      : "an address or an expression, and a core";
+        if (command_->takes_older && !rules_.core_given) return "a core, or an older and a newer one";
         return rules_.core_given ? "no words beside --core" : "a core and no other word";
     }
 

@@ -24,7 +24,8 @@ struct WordShape {
     bool takes_topics = false;     // help: a single word, whatever it is
     bool takes_paths = false;      // batch: any number of words, all of them paths
     bool takes_process = false;    // with takes_paths: capture's word is a process id
-    bool takes_exports = false;    // with takes_paths: files that export wrote, too
+    bool takes_exports = false;    // with takes_paths or takes_older: files that export wrote, too
+    bool takes_older = false;      // report: of two cores the first is the older one
     bool takes_sql = false;        // query: a statement, or -
 };
 
@@ -37,8 +38,9 @@ struct Words {
     std::optional<std::string> sql = {};      // "-": it comes from standard input
     std::vector<std::string> topics;
     std::vector<std::string> paths;
-    std::vector<std::string> notes;  // lines for standard error
-    std::string typed = {};          // the whole command line behind the program's name, quoted for the shell
+    std::optional<std::string> older = {};  // a core to compare with
+    std::vector<std::string> notes;         // lines for standard error
+    std::string typed = {};  // the whole command line behind the program's name, quoted for the shell
 };
 
 struct WordRules {

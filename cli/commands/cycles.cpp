@@ -4,8 +4,10 @@
 
 #include "analysis/cycles.h"
 #include "cli/command_options.h"
+#include "cli/picture_file.h"
 #include "cli/question.h"
 #include "cli/render/cycles.h"
+#include "cli/report/svg.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
@@ -23,6 +25,7 @@ constexpr std::size_t most_steps_of_one = 12;  // when one cycle is shown alone
 struct CyclesOptions {
     bool unreachable = false, uncollectable = false, all = false;
     std::optional<std::size_t> id;
+    PictureOptions picture;
 };
 
 CyclesQuery query_of(const CyclesOptions& options) {
@@ -35,6 +38,10 @@ CyclesQuery query_of(const CyclesOptions& options) {
 }
 
 ExitCode run_cycles(Session& session, const CyclesOptions& options) {
+    if (!options.id && !options.picture.path.empty())
+        throw wrong_usage("bad-option", "--svg: a picture is of one cycle",
+                          command_line("cycles --id 1 --svg FILE"));
+    PictureFile picture(session, options.picture);
     if (options.id) session.refuse_csv("cycles --id", "leave out --id, or use --json");
     // Rows are made while they are written, so the question and the result must live as long.
     const auto question = std::make_shared<Question>(session, std::initializer_list<Need>{Need::states});
@@ -71,6 +78,7 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     CycleWishes wishes{.limit = limit, .opening = true};
     if (text) wishes.steps = most_steps_of_one;
     CycleRow row = cycle_row(question->work(), *result, result->cycles[*options.id - 1], wishes);
+    picture.write([&] { return svg_of_cycle(row, session.page_of_file()); });
     return session.write(render_cycle(std::move(row), *result));
 }
 
@@ -82,6 +90,7 @@ CommandRunner setup_cycles(CommandOptions& declare) {
     declare.flag("--uncollectable", options->uncollectable, "only garbage that will never be freed");
     declare.flag("--all", options->all, "also cycles that are in use");
     declare.number("--id", options->id, "one cycle: its members, and which references to break");
+    declare_picture(declare, options->picture, "with --id: a picture of the cycle too");
     return [options](Session& session) { return run_cycles(session, *options); };
 }
 

@@ -13,6 +13,7 @@
 #include "cli/render/export_heapsnapshot.h"
 #include "cli/render/export_pictures.h"
 #include "cli/render/types.h"
+#include "cli/report/svg.h"
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
@@ -37,6 +38,7 @@ struct ExportOptions {
     bool overwrite = false;
     std::string object;  // as typed; empty: none
     std::optional<std::size_t> depth;
+    bool treemap = false;
 
     bool to_standard_output() const { return output == "-"; }
 };
@@ -60,6 +62,8 @@ void check(const Session& session, const ExportOptions& options, ExportFormat fo
     if (!options.object.empty() && format != ExportFormat::dot)
         throw wrong_usage("bad-option", "--object: only a picture (.dot) is drawn around one object",
                           "name the file FILE.dot");
+    if (options.treemap && format != ExportFormat::svg)
+        throw wrong_usage("bad-option", "--treemap: only a picture (.svg) is one", "name the file FILE.svg");
     if (options.depth && format != ExportFormat::dot && format != ExportFormat::folded)
         throw wrong_usage("bad-option", "--depth: an export is always complete",
                           "--depth is for .dot and .folded");
@@ -162,6 +166,19 @@ void write_picture(Session& session, Work& work, const ExportOptions& options, E
     summary.rows = {{"node", picture.nodes.size()}, {"edge", picture.edges.size()}};
 }
 
+/// The flame graph's tree, as areas.
+void write_areas(Session& session, Work& work, const ExportOptions& options, ExportSummary& summary,
+                 const Write& write) {
+    const Page page = session.page_of_file();
+    const AreaNode top = areas_of_types(work.graph(), work.retained(), page);
+    const std::string title =
+        fmt::format("{}: what retains what, by group and type",
+                    escape_for_terminal(base_name(session.redactor().path(session.choice().path))));
+    const std::string svg = options.treemap ? svg_treemap(top, title, page) : svg_icicle(top, title, page);
+    write(svg);
+    summary.rows = {{"area", count_areas(top)}};
+}
+
 /// Every format except the database.
 void write_text(Session& session, Work& work, const ExportOptions& options, ExportSummary& summary,
                 ExportFormat format, const Write& write) {
@@ -174,6 +191,8 @@ void write_text(Session& session, Work& work, const ExportOptions& options, Expo
             return;
         case ExportFormat::dot:
             return write_picture(session, work, options, summary, write);
+        case ExportFormat::svg:
+            return write_areas(session, work, options, summary, write);
         case ExportFormat::jsonl:
         case ExportFormat::db:
             return write_rows(session, work, summary, LinesExport(write, session.redactor()));
@@ -272,7 +291,13 @@ Graphs, for other programs:
   dot           a picture for Graphviz (dot -Tsvg), as objgraph draws it. With
                 --object ADDRESS: the path that keeps it alive, and everything
                 within --depth N (3) steps. Without: what retains most,
-                --depth N (6) steps below the groups. -n N nodes, at most 200
+                --depth N (6) steps below the groups. -n N nodes, at most 200.
+                A node is as large as what it retains. None and the constants
+                of code are left out
+  svg           a picture as it is: an icicle of the stacks of folded, the top
+                above and each area as wide as what it retains; --treemap: the
+                same as areas inside of each other. Titles say on hovering what
+                has no room
 
 FILE appears when it is complete, readable by you alone; after Ctrl-C or an
 error there is none. Exit codes: 0 written; 3 written, but the core is cut or
@@ -294,6 +319,7 @@ CommandRunner setup_export(CommandOptions& declare) {
     declare.text("--object", options->object, "ADDRESS", "dot: the object at the centre",
                  CommandOptions::Repeated::refused);
     declare.number("--depth", options->depth, "dot: steps; folded: frames");
+    declare.flag("--treemap", options->treemap, "svg: areas inside of each other");
     declare.choice(
         "--format", {export_format_names.begin(), export_format_names.end()},
         [options](std::size_t choice) { options->format = static_cast<ExportFormat>(choice); },

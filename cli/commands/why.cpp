@@ -7,10 +7,12 @@
 #include "cli/address_lookup.h"
 #include "cli/block_lookup.h"
 #include "cli/command_options.h"
+#include "cli/picture_file.h"
 #include "cli/question.h"
 #include "cli/render/holders.h"
 #include "cli/render/native_block.h"
 #include "cli/render/why.h"
+#include "cli/report/svg.h"
 #include "cli/type_option.h"
 #include "cli/units.h"
 
@@ -28,6 +30,7 @@ struct WhyOptions {
     std::string type;
     bool subclasses = false;
     std::vector<std::string> exclude;
+    PictureOptions picture;
 };
 
 WhyQuery query_of(const WhyOptions& options) {
@@ -48,12 +51,18 @@ WhyQuery query_of(const WhyOptions& options) {
 ExitCode run_why(Session& session, const WhyOptions& options) {
     WhyQuery query = query_of(options);
     query.lines = session.options().rows();
+    if (!options.type.empty() && !options.picture.path.empty())
+        throw wrong_usage("bad-option", "--svg: a picture is of the path to one object", "give an address");
+    PictureFile picture(session, options.picture);
     if (options.type.empty()) {
         session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
         Question question(session, {Need::retained, Need::states});
         ObjectId object = no_object;
         if (const auto block = asked_block(session, question, argument)) {
+            if (!block->owner && !options.picture.path.empty())
+                throw wrong_usage("bad-option", "--svg: a picture is of the path to a Python object",
+                                  "no object owns this block");
             if (!block->owner) return session.write(render_native_block(*block, "why"));
             object = block->owner->id;
             session.note(
@@ -68,6 +77,7 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         const WhyResult result = why(question.graph(), question.retained(), object, query, session.progress(),
                                      &question.states(), every, question.answers());
         session.note_references(question.heap(), object);
+        picture.write([&] { return svg_of_path(result, session.page_of_file()); });
         return session.write(render_why(result));
     }
     if (session.words().address)
@@ -101,6 +111,7 @@ CommandRunner setup_why(CommandOptions& declare) {
     declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
     declare.texts("--exclude", options->exclude, "KIND,...", "no paths through these: frame, traceback",
                   {"frame", "traceback"});
+    declare_picture(declare, options->picture, "a picture of the path too");
     return [options](Session& session) { return run_why(session, *options); };
 }
 

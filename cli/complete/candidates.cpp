@@ -179,8 +179,8 @@ private:
         } else if (takes.takes_paths) {
             add_paths(takes.takes_exports ? PathKind::cores_and_exports : PathKind::cores, "");
             if (takes.takes_exports && !current_.empty()) add_processes();  // diff core.1 PID
-        } else if (takes.takes_core && !has_core()) {
-            add_paths(PathKind::cores, "");
+        } else if (takes.takes_core && (!has_core() || takes.takes_older)) {
+            add_paths(takes.takes_exports ? PathKind::cores_and_exports : PathKind::cores, "");
             add_processes();
         }
     }

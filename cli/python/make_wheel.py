@@ -56,7 +56,7 @@ def platform_tags(program: bytes) -> List[str]:
 
 # Whose data begin with rows is known when they are there (heapsift._answer.read_answer); these are the commands of
 # which they never do, or do with some options. tests/beside/python_module.py holds every method to it.
-ONE_ANSWER = ("overview", "show", "dominators", "doctor", "index", "export")
+ONE_ANSWER = ("overview", "show", "dominators", "doctor", "index", "export", "report")
 EITHER = ("why", "memory")
 
 

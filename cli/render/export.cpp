@@ -24,6 +24,8 @@ Text next_words(const ExportSummary& summary) {
             return says("next: flamegraph.pl --countname bytes {} > heap.svg", file);
         case ExportFormat::heapsnapshot:
             return "next: Chrome DevTools, Memory, Load profile";
+        case ExportFormat::svg:
+            return "next: open it in a browser";
         case ExportFormat::jsonl:
             break;
     }

@@ -69,8 +69,8 @@ private:
     Redactor& redactor_;
 };
 
-enum class ExportFormat : std::uint8_t { db, jsonl, heapsnapshot, folded, dot };
-inline constexpr std::array export_format_names = {"db", "jsonl", "heapsnapshot", "folded", "dot"};
+enum class ExportFormat : std::uint8_t { db, jsonl, heapsnapshot, folded, dot, svg };
+inline constexpr std::array export_format_names = {"db", "jsonl", "heapsnapshot", "folded", "dot", "svg"};
 
 struct ExportSummary {
     std::string path;  // as given

@@ -1,11 +1,14 @@
 #include "cli/render/export_pictures.h"
 
+#include "cli/render/object.h"
 #include "cli/units.h"
+#include "cli/write/spans.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace heapsift {
 namespace {
@@ -35,35 +38,31 @@ std::string label(const std::string& first, const std::string& second) {
     return text + "\\n" + quoted_label(second).substr(1);
 }
 
-std::string node_line(const Picture& picture, std::size_t place, Redactor& redactor) {
+/// Light, so that text is read on it, and in print.
+const char* fill_colour(const Picture& picture, std::size_t place) {
     const PictureNode& node = picture.nodes[place];
-    // objgraph's gradient: white for the nearest nodes, dark grey for the farthest; hue and saturation tell
-    // what a node is.
-    const double far = picture.deepest == 0 ? 0 : static_cast<double>(node.distance) / picture.deepest;
-    double hue = 0, saturation = 0;
-    const double value = 1 - 0.7 * far;
-    if (node.module) {
-        hue = 0.3;
-        saturation = 1;
-    } else if (node.kind != NodeKind::object) {
-        hue = 0.6;
-        saturation = 0.6;
-    }
+    if (picture.of_object && place == 0) return "#fff2cc";
+    if (node.module) return "#d9ead3";
+    return node.kind == NodeKind::object ? "#f3f6fa" : "#d6e4f7";
+}
+
+/// `largest`: bytes that the largest node retains. A node's area is its share of that, but for what its label needs.
+std::string node_line(const Picture& picture, std::size_t place, std::uint64_t largest, Redactor& redactor) {
+    const PictureNode& node = picture.nodes[place];
+    constexpr double widest = 4, highest = 2.4;  // inches
+    const double side =
+        largest == 0
+            ? 0
+            : std::sqrt(std::min(1.0, static_cast<double>(node.retained) / static_cast<double>(largest)));
     std::string first = node.name, second = "retains " + binary_size(node.retained);
     if (node.kind == NodeKind::object) {
-        const std::string shown = node.object.value.kind == ShortValue::Kind::none
-                                      ? std::string()
-                                      : " " + redactor.value(node.object.value, node.object.type);
-        first = node.object.type + shown;
+        first = plain(typed_value(node.object), redactor);
         second = fmt::format("{:#x}, {}", node.object.address.value, second);
     }
     if (node.left_out > 0) second += fmt::format(", {} more", grouped(node.left_out));
-    std::string attributes = fmt::format("label={}, fillcolor=\"{:.3f} {:.3f} {:.3f}\"", label(first, second),
-                                         hue, saturation, node.module ? std::max(value, 0.6) : value);
-    if (picture.of_object && place == 0)
-        attributes += ", fontcolor=red";
-    else if (value < 0.5 && !node.module)
-        attributes += ", fontcolor=white";
+    const std::string attributes =
+        fmt::format("label={}, fillcolor=\"{}\", width=\"{:.2f}\", height=\"{:.2f}\"", label(first, second),
+                    fill_colour(picture, place), widest * side, highest * side);
     return fmt::format("  n{} [{}];\n", place, attributes);
 }
 
@@ -91,10 +90,16 @@ std::uint64_t write_folded(const HeapGraph& graph, const RetainedSizes& retained
 std::string dot_text(const Picture& picture, Redactor& redactor) {
     std::string text =
         "digraph heap {\n"
-        "  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n"
-        "  edge [fontname=\"sans-serif\", fontsize=9];\n";
+        "  graph [rankdir=LR, bgcolor=white, nodesep=0.12, ranksep=0.6];\n"
+        "  node [shape=box, style=\"filled,rounded\", color=\"#8a97a8\", fontcolor=\"#1b1f24\", "
+        "fontname=\"sans-serif\", fontsize=10];\n"
+        "  edge [color=\"#8a97a8\", fontcolor=\"#4b5563\", arrowsize=0.6, fontname=\"sans-serif\", "
+        "fontsize=9];\n";
+    std::uint64_t largest = 0;
+    for (const PictureNode& node : picture.nodes)
+        if (node.kind != NodeKind::root) largest = std::max(largest, node.retained);
     for (std::size_t place = 0; place < picture.nodes.size(); ++place)
-        text += node_line(picture, place, redactor);
+        text += node_line(picture, place, largest, redactor);
     for (const PictureEdge& edge : picture.edges) text += edge_line(edge, redactor);
     return text + "}\n";
 }

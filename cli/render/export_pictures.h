@@ -17,8 +17,8 @@ namespace heapsift {
 std::uint64_t write_folded(const HeapGraph& graph, const RetainedSizes& retained, std::size_t depth,
                            const std::function<void(std::string_view)>& write);
 
-/// DOT with objgraph's colours: the object that was asked about red, modules green, frames and groups blue;
-/// the farther away, the darker.
+/// DOT, from left to right: a node is as large as what it retains, but for its label; the object that was asked about
+/// yellow, modules green, frames and groups blue.
 std::string dot_text(const Picture& picture, Redactor& redactor);
 
 }  // namespace heapsift

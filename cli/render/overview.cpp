@@ -296,6 +296,16 @@ Text first_sentence(const OverviewResult& result, const SuspectsResult& suspects
 
 }  // namespace
 
+Block overview_masthead(const OverviewResult& result, const OverviewCore& core) {
+    return {masthead(result, core)};
+}
+
+Text overview_sentence(const OverviewResult& result, const SuspectsResult& suspects) {
+    return first_sentence(result, suspects);
+}
+
+Block overview_memory(const OverviewResult& result) { return memory_table(result); }
+
 Document render_overview(OverviewResult overview, const OverviewCore& core, const SuspectsResult& suspects) {
     const auto result = kept(std::move(overview));
     const std::shared_ptr<const TypesResult> types(result, &result->types);

@@ -13,6 +13,11 @@ namespace heapsift {
 Document render_overview(OverviewResult result, const OverviewCore& core,
                          const SuspectsResult& suspects = {});
 
+/// Parts of it, for a page with more room than a screen: whose core it is; its sentence; where the memory is.
+Block overview_masthead(const OverviewResult& result, const OverviewCore& core);
+Text overview_sentence(const OverviewResult& result, const SuspectsResult& suspects);
+Block overview_memory(const OverviewResult& result);
+
 /// The sentence above the tables.
 Text headline_words(const OverviewResult& result);
 

@@ -114,32 +114,41 @@ TableBlock suspects_table(const std::vector<Suspect>& suspects, const OverviewRe
     table.level = 0;
     std::vector<TableRow> rows;
     for (std::size_t i = 0; i < suspects.size(); ++i) {
-        const Suspect& suspect = suspects[i];
+        SuspectWords words = words_of(suspects[i], overview);
         const auto number = static_cast<std::uint8_t>(std::min<std::size_t>(i, first_fix - 1));
         const auto detail = [&](std::uint8_t first) {
             return i < always_whole || !may_give_way ? std::uint8_t{0}
                                                      : static_cast<std::uint8_t>(first + number);
         };
-        const auto add = [&](Text words, std::uint8_t when) {
-            if (!words.empty())
-                rows.push_back({.cells = {Text(), Text(), std::move(words)}, .depth = 1, .detail = when});
+        const auto add = [&](Text line, std::uint8_t when) {
+            rows.push_back({.cells = {Text(), Text(), std::move(line)}, .depth = 1, .detail = when});
         };
-        rows.push_back({.cells = {ByteCount{suspect.bytes}, share_of(suspect.bytes, overview),
-                                  keeper_words(suspect, overview).bold()},
+        rows.push_back({.cells = {ByteCount{suspects[i].bytes}, share_of(suspects[i].bytes, overview),
+                                  std::move(words.keeper).bold()},
                         .detail = detail(0)});
-        add(cause_words(suspect.cause.words), detail(first_cause));
-        if (suspect.untouched >= suspect.bytes / 20)
-            add(untouched_words(suspect.untouched), detail(first_cause));
-        if (suspect.holder && !suspect.holder->owner_also_held_by.empty())
-            add(owner_words(*suspect.holder), detail(first_cause));
-        if (!suspect.used_in.empty()) add(code_words(suspect), detail(first_cause));
-        if (!suspect.cause.fix.empty()) add(says("fix: {}", suspect.cause.fix), detail(first_fix));
+        for (Text& line : words.evidence) add(std::move(line), detail(first_cause));
+        if (!words.fix.empty()) add(std::move(words.fix), detail(first_fix));
     }
     table.rows = rows_of(std::move(rows));
     return table;
 }
 
 }  // namespace
+
+SuspectWords words_of(const Suspect& suspect, const OverviewResult& overview) {
+    SuspectWords words;
+    words.keeper = keeper_words(suspect, overview);
+    const auto add = [&](Text line) {
+        if (!line.empty()) words.evidence.push_back(std::move(line));
+    };
+    add(cause_words(suspect.cause.words));
+    if (suspect.untouched >= suspect.bytes / 20) add(untouched_words(suspect.untouched));
+    if (suspect.holder && !suspect.holder->owner_also_held_by.empty()) add(owner_words(*suspect.holder));
+    if (!suspect.used_in.empty()) add(code_words(suspect));
+    if (!suspect.cause.fix.empty()) words.fix = says("fix: {}", suspect.cause.fix);
+    words.next = next_command(suspect);
+    return words;
+}
 
 Text garbage_words(const OverviewResult& overview) {
     if (overview.garbage_type_count == 0) return Text(TypeName{overview.garbage_type_name}) + " objects";

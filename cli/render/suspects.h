@@ -6,6 +6,8 @@
 #include "analysis/suspects/suspects.h"
 #include "cli/document/document.h"
 
+#include <vector>
+
 namespace heapsift {
 
 /// SUSPECT of the contract, each; `overview` is what they were made of.
@@ -20,6 +22,15 @@ Text cause_words(const CauseWords& words);
 Text garbage_words(const OverviewResult& overview);
 /// Who keeps it: "app.CACHE, a dict of 4,000 str".
 Text keeper_words(const Suspect& suspect, const OverviewResult& overview);
+
+/// All that is said of one of them.
+struct SuspectWords {
+    Text keeper;                 // who keeps it
+    std::vector<Text> evidence;  // the cause, who else holds it, the code that uses it: a line each
+    Text fix;                    // "fix: …"; empty if none is known
+    Text next;                   // the command that leads on
+};
+SuspectWords words_of(const Suspect& suspect, const OverviewResult& overview);
 
 Document render_suspects(const SuspectsResult& result, const OverviewResult& overview);
 

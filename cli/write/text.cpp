@@ -217,15 +217,8 @@ private:
     std::string rest_text(const TableBlock& block, std::size_t shown_rows, std::uint64_t shown_bytes) const {
         if (!block.rest || block.rest->rows <= shown_rows) return {};
         const TableRest& rest = *block.rest;
-        const std::uint64_t more = rest.rows - shown_rows;
-        std::string text =
-            "… " + (rest.singular.empty() ? grouped(more) + " more" : counted(more, rest.singular));
-        if (rest.bytes)
-            text += fmt::format(
-                "; {} {} of {}",
-                shown_rows == 1 ? "this one is" : fmt::format("these {} are", grouped(shown_rows)),
-                percent(shown_bytes, *rest.bytes), rest.of);
-        return wrapped_with_tail(text + ".", "All: " + plain(rest.all, page_), page_.width, blanks_a_level) +
+        return wrapped_with_tail(rest_words(rest, shown_rows, shown_bytes), "All: " + plain(rest.all, page_),
+                                 page_.width, blanks_a_level) +
                "\n";
     }
 
@@ -259,6 +252,18 @@ void look_for(const std::vector<Block>& blocks, MayGiveWay& found) {
 }
 
 }  // namespace
+
+std::string rest_words(const TableRest& rest, std::size_t shown_rows, std::uint64_t shown_bytes) {
+    const std::uint64_t more = rest.rows - shown_rows;
+    std::string text =
+        "… " + (rest.singular.empty() ? grouped(more) + " more" : counted(more, rest.singular));
+    if (rest.bytes)
+        text +=
+            fmt::format("; {} {} of {}",
+                        shown_rows == 1 ? "this one is" : fmt::format("these {} are", grouped(shown_rows)),
+                        percent(shown_bytes, *rest.bytes), rest.of);
+    return text + ".";
+}
 
 std::string written(const Document& document, const Page& page) {
     Shorter shorter;

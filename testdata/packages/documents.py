@@ -58,7 +58,7 @@ def write(path, content):
 
 
 def files_linked(build):
-    """Libraries, from the linker's map; headers, from what ninja knows of the executable's objects and libraries."""
+    """Libraries, from the linker's map; headers, from what ninja knows of the executable's objects and libraries; and a script."""
     found = set()
     with open(os.path.join(build, "heapsift.map")) as lines:
         for line in lines:
@@ -67,6 +67,8 @@ def files_linked(build):
             match = re.match(r"(/.*\.(?:a|o))(?:\(|$)", line.strip())
             if match:
                 found.add(os.path.realpath(match.group(1)))
+    with open(os.path.join(build, "CMakeCache.txt")) as lines:  # what the pages that it writes have in them
+        found.update(os.path.realpath(line.split("=", 1)[1].strip()) for line in lines if line.startswith("HEAPSIFT_D3_HIERARCHY:"))
     of_a_test = False
     for line in subprocess.run(["ninja", "-C", build, "-t", "deps"], check=True, capture_output=True, text=True).stdout.splitlines():
         if line.startswith("    /") and not of_a_test:

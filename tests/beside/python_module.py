@@ -94,7 +94,7 @@ class Answers(Case):
         from heapsift._commands import Commands
         addressed = {"show", "why", "dominators", "retained", "referrers", "referents"}
         for name, method in vars(Commands).items():
-            if name.startswith("_") or name in ("export", "diff", "query"):
+            if name.startswith("_") or name in ("export", "report", "diff", "query"):
                 continue
             with self.subTest(name):
                 answer = getattr(self.core, name)(*(["__main__.CACHE"] if name in addressed else []))
@@ -123,6 +123,8 @@ class Answers(Case):
         written = self.core.export(output=output)
         self.assertEqual(written["path"], str(output))
         self.assertTrue(output.stat().st_size > 0)
+        page = self.core.report(output=self.folder / "heap.html")
+        self.assertIn("suspects", page["sections"])
         self.assertFalse(self.core.diff(output, max_growth="1G").exceeded)
         with self.assertRaises(self.heapsift.UsageError):
             self.core.export(output=output)  # it is there

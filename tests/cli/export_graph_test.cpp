@@ -131,7 +131,7 @@ TEST_CASE("dot: every line is closed, whatever names hold", "[cli][export]") {
         const std::vector<std::string> lines = lines_of(dot_text(picture, redactor));
         CHECK(lines.front() == "digraph heap {");
         CHECK(lines.back() == "}");
-        CHECK(lines.size() == 4 + picture.nodes.size() + picture.edges.size());
+        CHECK(lines.size() == 5 + picture.nodes.size() + picture.edges.size());
         for (std::size_t i = 3; i + 1 < lines.size(); ++i) {
             bool quoted = false;
             for (std::size_t c = 0; c < lines[i].size(); ++c) {

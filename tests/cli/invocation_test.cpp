@@ -78,6 +78,7 @@ TEST_CASE("command line: each command takes each format, or says that it is no t
             std::vector<std::string> line{command.words.name, "--core", core, "--format", format};
             if (command.words.takes_address) line.emplace_back("0x1000");
             if (command.words.takes_sql) line.emplace_back("SELECT 1");
+            if (command.words.takes_older) line.push_back("--output=" + core + ".html");
             INFO(command.words.name << " " << format);
             try {
                 Invocation(line, run_program).run();
@@ -114,10 +115,10 @@ TEST_CASE("command line: export knows its format, and where not to write", "[cli
     CHECK(code({}) == "no-output");
     CHECK(code({"-o", "heap.csv"}) == "unknown-ending");
     CHECK(refusal({"export", "--core", core, "-o", "heap"}).hint ==
-          "end it in .db, .jsonl, .heapsnapshot, .folded, .dot, or add --format "
-          "db|jsonl|heapsnapshot|folded|dot");
+          "end it in .db, .jsonl, .heapsnapshot, .folded, .dot, .svg, or add "
+          "--format db|jsonl|heapsnapshot|folded|dot|svg");
     CHECK(refusal({"export", "-o", "x", "--format", "csv"}).hint ==
-          "choose db, jsonl, heapsnapshot, folded, dot");
+          "choose db, jsonl, heapsnapshot, folded, dot, svg");
     CHECK(code({"-o", there}) == "output-exists");
     CHECK(code({"-o", core, "--format", "db", "-f"}) == "output-is-core");
     CHECK(code({"-o", directory.path() + "/no/heap.db"}) == "cannot-create");

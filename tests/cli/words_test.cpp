@@ -17,6 +17,7 @@ const std::vector<WordShape> commands = {{.name = "overview"},
                                          {.name = "show", .takes_address = true},
                                          {.name = "help", .takes_core = false, .takes_topics = true},
                                          {.name = "batch", .takes_core = false, .takes_paths = true},
+                                         {.name = "report", .takes_older = true},
                                          {.name = "query", .takes_sql = true}};
 
 Words read(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"},
@@ -55,6 +56,22 @@ TEST_CASE("words: batch takes every word as a path, and the one before it", "[cl
     const Words words = read({"core.1", "batch", "core.2"});
     CHECK(words.paths == std::vector<std::string>{"core.1", "core.2"});
     CHECK_FALSE(words.core.has_value());
+}
+
+TEST_CASE("words: of two cores that report takes, the first is the older one; also a process after it",
+          "[cli][words][report]") {
+    const std::set<std::string> files = {"core.1", "core.2", "core.3"};
+    for (const auto& order : {std::vector<std::string>{"report", "core.1", "core.2"},
+                              std::vector<std::string>{"core.1", "report", "core.2"}}) {
+        const Words words = read(order, files);
+        CHECK(words.older == "core.1");
+        CHECK(words.core == "core.2");
+    }
+    CHECK_FALSE(read({"report", "core.1"}, files).older.has_value());
+    const Words living = read({"report", "core.1", "4711"}, files);
+    CHECK(living.older == "core.1");
+    CHECK(living.process == 4711);
+    CHECK(objection({"report", "core.1", "core.2", "core.3"}, files).message == "core.3: a third core");
 }
 
 TEST_CASE("words: the command before or after the core", "[cli][words]") {

@@ -237,10 +237,10 @@ def check_pictures(heapsift, core, out):
             lines = file.read().splitlines()
         rows = json.loads(answer.stdout)["data"]["rows"]
         check("frame of the picture", (lines[0], lines[-1]), ("digraph heap {", "}"))
-        check("lines of the picture", len(lines) - 4, rows["node"] + rows["edge"])
-        check("lines closed", [line for line in lines[3:-1] if not re.fullmatch(_DOT_LINE, line)], [])
+        check("lines of the picture", len(lines) - 5, rows["node"] + rows["edge"])
+        check("lines closed", [line for line in lines[4:-1] if not re.fullmatch(_DOT_LINE, line)], [])
         check("size of the picture", 1 < rows["node"] <= 200, True)
-        check("the object in it", not more or largest in lines[3], True)
+        check("the object in it", not more or largest in lines[4], True)
     done("pictures", "%d stacks, %d nodes and %d edges" % (len(stacks), rows["node"], rows["edge"]))
 
 

@@ -1,0 +1,159 @@
+// heapsift report: one page to look at and to send. (What is on it: cli/report/report.h.)
+
+#include "cli/commands/report.h"
+
+#include "analysis/growth/growth.h"
+#include "cli/command_options.h"
+#include "cli/exported_inventory.h"
+#include "cli/output_file.h"
+#include "cli/question.h"
+#include "cli/report/report.h"
+#include "parsers/base/program_name.h"
+#include "parsers/base/text.h"
+
+#include <sys/stat.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+struct ReportOptions {
+    std::string output;
+    bool overwrite = false;
+};
+
+/// The older core's inventory. Its objects are told from those that the newer one has, where both are one process's.
+struct Older {
+    Inventory inventory;
+    EarlierObjects objects;
+};
+
+Older read_older(Session& session, const std::string& path) {
+    Older older;
+    if (is_export(path)) {
+        older.inventory = read_inventory(path);
+        return older;
+    }
+    CommonOptions options = session.options();
+    options.core = path;
+    options.search.executable.clear();
+    Words words;
+    words.command = "report";
+    words.typed = session.words().typed;
+    Session one(options, words, session.console(), session.redactor(), session.program_run(), nullptr);
+    one.leave_core_in_use();
+    {
+        Question question(one, {Need::retained, Need::memory, Need::native});
+        question.filled();
+        older.inventory = take_inventory(question.work(), whole_identity(question.heap()));
+        older.objects.cores.push_back(object_marks(question.heap(), session.progress()));
+        one.note_references(question.heap());
+        one.finish();
+    }
+    session.include(one, path);
+    return older;
+}
+
+GrowthResult growth_since(Older older, Question& question) {
+    CoreIdentity identity = whole_identity(question.heap());
+    const bool compared = !older.objects.cores.empty() && may_be_same_process(older.inventory, identity);
+    Inventory newer =
+        take_inventory(question.work(), std::move(identity), compared ? &older.objects : nullptr);
+    newer.compared = compared;
+    if (compared) {
+        const std::uint64_t earlier = older.objects.cores.back().size();
+        newer.gone = earlier - std::min(earlier, newer.kept);
+    }
+    std::vector<Inventory> both;
+    both.push_back(std::move(older.inventory));
+    both.push_back(std::move(newer));
+    return growth(both);
+}
+
+Document summary_of(const ReportPage& page, const std::string& path) {
+    struct stat facts {};
+    const std::uint64_t bytes =
+        ::stat(path.c_str(), &facts) == 0 ? static_cast<std::uint64_t>(facts.st_size) : 0;
+    Document document{.command = "report"};
+    document.data["path"] = FilePath{path};
+    document.data["bytes"] = bytes;
+    document.data["sections"] =
+        Datum::list_of(page.sections, [](const ReportSection& section) { return Datum(section.id); });
+    document.say(line(says("{}: {}, {}. Open it in a browser; it needs no network and can be sent as it is.",
+                           FilePath{path}, how_many(page.sections.size(), "section"), ByteCount{bytes})));
+    return document;
+}
+
+ExitCode run_report(Session& session, const ReportOptions& options) {
+    session.refuse_csv("report", "use --json");
+    if (options.output.empty())
+        throw wrong_usage("no-output", "report needs -o FILE", command_line("report -o heap.html"));
+    if (options.output == "-")
+        throw wrong_usage("not-a-file", "report: a page is not written to standard output",
+                          "name a file: -o heap.html");
+    const std::optional<std::string> older_path = session.words().older;
+    if (older_path) session.redactor().know_path(*older_path);
+    OutputFile file(options.output,
+                    {.overwrite = options.overwrite, .protected_path = session.choice().path});
+    std::optional<Older> older;
+    if (older_path) older = read_older(session, *older_path);
+    const auto question = std::make_shared<Question>(session, needs_of_report());
+    ReportWishes wishes;
+    wishes.rows = session.options().limit;
+    question->filled();
+    if (older) {
+        const auto word = [&](const std::string& path) {
+            return std::string(base_name(session.redactor().path(path)));
+        };
+        wishes.older = word(*older_path);
+        wishes.newer =
+            session.words().process ? std::to_string(*session.words().process) : word(session.choice().path);
+        if (older->inventory.file == whole_identity(question->heap()).file)
+            older->inventory.file += " (older)";  // cores in several folders often have one name
+        wishes.growth = growth_since(std::move(*older), *question);
+        older.reset();
+    }
+    const ReportPage page = report(session, question, std::move(wishes));
+    write_report(page, session.page_of_file(), [&](std::string_view text) { file.write(text); });
+    file.commit();
+    return session.write(summary_of(page, options.output));
+}
+
+constexpr const char* details_of_report =
+    R"(FILE is one HTML page without anything else: it loads nothing and sends nothing,
+and can be opened in any browser, printed, and read without its script. It has
+what fills the memory, the likely causes with their fixes and paths, a treemap
+and an icicle of what retains what, the types, holders, threads, tasks, garbage,
+arrays, blocks of C code, and what the core lacks. With two cores also what grew
+from the older to the newer one; an export (.db) may stand for the older:
+)";
+
+constexpr const char* details_of_page =
+    R"(
+-n N rows in each table (0: all), in place of up to 1000. The page has values
+that the program stored, its arguments and paths; --redact leaves them out.
+
+FILE appears when it is complete, readable by you alone; after Ctrl-C or an
+error there is none. Exit codes: 0 written; 3 written, but the core is cut or
+damaged; 2 FILE exists or cannot be created; 1 the core cannot be analysed.
+)";
+
+}  // namespace
+
+std::string report_details() {
+    return details_of_report + std::string("  ") + command_line("report -o grown.html old.db core.2") + "\n" +
+           details_of_page;
+}
+
+CommandRunner setup_report(CommandOptions& declare) {
+    auto options = std::make_shared<ReportOptions>();
+    declare.text("-o,--output", options->output, "FILE", "the page", CommandOptions::Repeated::refused,
+                 ValueKind::file);
+    declare.flag("-f,--force", options->overwrite, "overwrite FILE if it exists");
+    return [options](Session& session) { return run_report(session, *options); };
+}
+
+}  // namespace heapsift
