@@ -273,7 +273,7 @@ Text culprit_words(const NativeCulprit& culprit) {
                    : says("{} {}", Count{count}, TypeName{culprit.of_class});
     };
     if (culprit.mixed)
-        return says("{} that leaked, most of it in {}", how_many(culprit.count, "block"),
+        return says("{} that leaked, the largest part {}", how_many(culprit.count, "block"),
                     of_kind(culprit.largest_count));
     Text words = of_kind(culprit.count);
     const NativeHeld& held = culprit.held;

@@ -533,12 +533,14 @@ private:
     /// statement's array of operations is longer than what it uses: a stale word in it leads to another connection.
     std::vector<std::uint32_t> sqlite_connections() const {
         std::vector<std::uint32_t> found;
-        constexpr std::uint64_t least = 512;  // 712 to 864 bytes in 3.22 to 3.46
+        constexpr std::uint64_t least = 512;            // 712 to 864 bytes in 3.22 to 3.46
+        constexpr std::uint64_t allocators_header = 8;  // mem1.c, where malloc does not tell a block's size
         for (const ObjectWord& word : of_objects_) {
             const auto target = numbers_.find(word.to);
-            if (!target || target->start != word.to || target->bytes < least || target->bytes > 4 * least)
+            if (!target || target->bytes < least || target->bytes > 4 * least ||
+                offset_of(word.to, *target) > allocators_header)
                 continue;
-            const auto first = core_.memory().read<std::uint64_t>(target->start);
+            const auto first = core_.memory().read<std::uint64_t>(word.to);
             const Module* module = first ? core_.module_at(Address(*first)) : nullptr;
             if (module && base_name(module->path).find("sqlite3") != std::string_view::npos)
                 found.push_back(target->number);

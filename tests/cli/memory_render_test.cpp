@@ -167,7 +167,7 @@ TEST_CASE("render memory: numbers that equal addresses hide no leak", "[cli][ren
     mixed.largest_count = 100'000;
     Document document;
     document.say(line(culprit_words(mixed)));
-    CHECK(written(document, shown.page) == "207,001 blocks that leaked, most of it in 100,000 Circle\n");
+    CHECK(written(document, shown.page) == "207,001 blocks that leaked, the largest part 100,000 Circle\n");
 }
 
 TEST_CASE("render native: in a cut core no leak is claimed; without leaks it says so", "[cli][render]") {
