@@ -4,6 +4,7 @@
 
 #include "analysis/suspects/pattern.h"
 
+#include "analysis/holder_labels.h"
 #include "analysis/suspects/code_that_names.h"
 
 #include <fmt/format.h>
@@ -15,28 +16,58 @@ namespace {
 
 constexpr std::size_t most_steps = 12;
 
-/// From the root, with all indices and keys as [*].
+/// All indices and keys are [*].
+std::string general_step(const ReferenceStep& step) {
+    using Kind = ReferenceStep::Kind;
+    const bool is_item = step.kind == Kind::item || step.kind == Kind::index || step.kind == Kind::place;
+    return is_item ? "[*]" : notation(step, "*");
+}
+
+/// From the root.
 std::string written_steps(const Scene& scene) {
     std::string steps;
     for (std::size_t back = 0; back < most_steps; ++back) {
         const ReferenceStep* step = scene.step(back);
         if (!step) break;
-        const bool is_item = step->kind == ReferenceStep::Kind::item ||
-                             step->kind == ReferenceStep::Kind::index ||
-                             step->kind == ReferenceStep::Kind::place;
-        steps = (is_item ? "[*]" : notation(*step, "*")) + steps;
+        steps = general_step(*step) + steps;
     }
     return steps;
 }
 
-std::string place_of_holder(const Scene& scene) {
+/// "work(), app.py" of "serve.<locals>.work(), app.py": up to 3.10 Python does not keep qualified names of code.
+std::string own_name_of(const std::string& call) {
+    const std::size_t end = call.rfind("(), "), dot = call.rfind('.', end);
+    return dot == std::string::npos || end == std::string::npos ? call : call.substr(dot + 1);
+}
+
+/// "logging.Manager.loggerDict": from the nearest object of a class on. Which module of a library names an object first
+/// differs from run to run.
+std::string place_in_library(const Scene& scene) {
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    std::string steps;
+    for (std::size_t back = 0; back < most_steps; ++back) {
+        const ReferenceStep* step = scene.step(back);
+        const ObjectId owner = scene.owner(back);
+        if (!step || owner == no_object) return {};
+        steps = general_step(*step) + steps;
+        const TypeId type = columns.type_of(owner);
+        if (type != no_type && !is_plain_container(columns.types[type].known) &&
+            columns.types[type].known != KnownType::module)
+            return scene.type_of(owner) + steps;
+    }
+    return {};
+}
+
+std::string place_of_holder(const Scene& scene, const Cause& cause) {
     const TopHolder& holder = scene.holder();
-    if (!holder.local.empty()) return fmt::format("{}, local {}", holder.call, holder.local);
+    const bool waits = cause.kind == "tasks";  // a call that waits for them; up to 3.10 without the local
+    if (!holder.local.empty() && !waits)
+        return fmt::format("{}, local {}", own_name_of(holder.call), holder.local);
     std::vector<std::string> places;
     for (const NameInSource& name : names_in_source(scene)) {
         if (name.only_else || name.kind == NameInSource::Kind::key) continue;
         if (name.kind == NameInSource::Kind::variable)
-            places.push_back(fmt::format("{}, variable {}", name.within, name.text));
+            places.push_back("variable " + name.text);
         else
             places.push_back(name.of_class.empty() ? name.text : name.of_class + "." + name.text);
     }
@@ -44,8 +75,10 @@ std::string place_of_holder(const Scene& scene) {
     places.erase(std::unique(places.begin(), places.end()), places.end());
     if (!places.empty()) return fmt::format("{}", fmt::join(places, ", "));
     if (!holder.thread_local_name.empty()) return holder.thread_local_name + written_steps(scene);
-    if (!holder.call.empty()) return holder.call;
+    if (!holder.call.empty()) return own_name_of(holder.call);
     if (holder.expression.root.empty()) return holder.says_held ? holder.group : "in " + holder.group;
+    if (!scene.is_module_of_program(scene.root()))
+        if (const std::string place = place_in_library(scene); !place.empty()) return place;
     return (holder.expression.from_address ? std::string("…") : holder.expression.root) +
            written_steps(scene);
 }
@@ -61,7 +94,7 @@ std::string pattern_of(const RetainedLookup& retained, const OverviewResult& ove
     switch (suspect.kind) {
         case Suspect::Kind::holder:
             return with_content(
-                place_of_holder(Scene(retained, *suspect.holder)),
+                place_of_holder(Scene(retained, *suspect.holder), suspect.cause),
                 suspect.holder->joint ? suspect.holder->joint->type : suspect.holder->content_type);
         case Suspect::Kind::pinned: {
             const ArrayHolderRow& row = *overview.pinned;
