@@ -163,7 +163,7 @@ const std::vector<Command>& all_commands() {
          batch_details},
         {{.name = "help", .takes_core = false, .takes_topics = true},
          "[TOPIC|COMMAND]",
-         "topics: capture, address, words, environment",
+         "topics: capture, fleet, address, words, environment",
          false,
          nullptr},
     };

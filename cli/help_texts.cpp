@@ -1,4 +1,5 @@
-// The prose of help: the first words, how to get a core, how to name an object, the terms, the environment.
+// The prose of help: the first words, how to get a core, many of them (its recipes and questions are run by
+// tests/real/fleet_recipes.py, as they stand here), how to name an object, the terms, the environment.
 
 #include "cli/help.h"
 #include "cli/table.h"
@@ -88,6 +89,218 @@ On another machine
   To list those that are missing:
     {doctor}
 )text";
+
+constexpr std::string_view fleet_topic = R"fleet(Many cores: a fleet of hosts, and what fills its processes
+
+`heapsift batch` writes a line of JSON a core, and goes on where it was killed.
+The columns are in `heapsift batch --help`. Past one machine it runs under
+engines that exist; what follows works as it stands here.
+
+Collecting
+  From the kernel, as root: a handler that keeps a compressed core, its line and
+  its index, within limits of disk and rate, is testdata/fleet/store_core.sh of
+  the sources of heapsift; it says how it is put in place.
+
+  Where systemd keeps cores, by a timer. /etc/systemd/system/heapsift.service:
+    [Service]
+    Type=oneshot
+    Nice=10
+    StateDirectory=heapsift
+    ExecStart=heapsift batch /var/lib/systemd/coredump --brief -q \
+      -o /var/lib/heapsift/lines.jsonl --resume /var/lib/heapsift/lines.jsonl
+    SuccessExitStatus=1 3
+  /etc/systemd/system/heapsift.timer:
+    [Timer]
+    OnCalendar=hourly
+    RandomizedDelaySec=10m
+    [Install]
+    WantedBy=timers.target
+
+  In kubernetes, on every node, before the OOM killer comes (a DaemonSet):
+    apiVersion: apps/v1
+    kind: DaemonSet
+    metadata: {name: heapsift}
+    spec:
+      selector: {matchLabels: {app: heapsift}}
+      template:
+        metadata: {labels: {app: heapsift}}
+        spec:
+          hostPID: true
+          containers:
+          - name: heapsift
+            image: ...    # any with heapsift and pgrep in it
+            command:
+            - sh
+            - -c
+            - |
+              while sleep 10; do
+                for pid in $(pgrep python); do
+                  mkdir "/tmp/watched.$pid" 2>/dev/null || continue
+                  (heapsift capture "$pid" -q --when 'cgroup>85%' \
+                     -o /cores/core.%h.%p.%t.zst
+                   rmdir "/tmp/watched.$pid") &
+                done
+              done
+            securityContext: {privileged: true}
+            volumeMounts: [{name: cores, mountPath: /cores}]
+          volumes:
+          - name: cores
+            hostPath: {path: /var/crash, type: DirectoryOrCreate}
+
+On one machine
+  heapsift batch /var/crash --brief -o lines.jsonl --resume lines.jsonl
+
+With GNU parallel, on machines that ssh reaches
+  Where all see the same files:
+    find /var/crash -name 'core.*' -print0 |
+      parallel -0 --sshlogin 2/db1,2/db2 --joblog jobs.log --resume \
+        heapsift batch {} --brief -q -j 1 >> lines.jsonl
+  Else each core is sent there and removed again:
+    find /var/crash -name 'core.*' -print0 |
+      parallel -0 --sshlogin 2/db1,2/db2 --joblog jobs.log --resume \
+        --transferfile {} --cleanup \
+        heapsift batch {} --brief -q -j 1 >> lines.jsonl
+  2/db1 means two at a time on db1. After a kill the same command goes on; a
+  core whose end was not logged is done again. To have each only once:
+    jq -c -n 'reduce inputs as $l ({}; .[$l.identity // $l.path] = $l) | .[]' \
+      lines.jsonl > once.jsonl
+
+With SLURM, as an array of eight tasks on a shared file system
+    find /var/crash -name 'core.*' > cores.txt
+    sbatch --array=1-8 --mem=4G --requeue --wrap '
+      part=$SLURM_ARRAY_TASK_ID
+      heapsift batch - --shard $part/8 -j 1 --max-memory 3G --brief -q \
+        -o lines.$part.jsonl --resume lines.$part.jsonl < cores.txt'
+  The same command again does what is left.
+
+With Dask, from Python: the wheel on the workers, and python3-distributed
+    import heapsift
+    from distributed import Client
+    client = Client("scheduler:8786")
+    fleet = heapsift.fleet("/var/crash", client, max_memory=3 << 30,
+                           output="lines.jsonl", resume="lines.jsonl")
+    for line in fleet:  # as they come; client.dashboard_link shows them
+        print(line["host"], line["signature"])
+    frame = fleet.dataframe()  # of Dask; fleet.frame() is of pandas
+  Without a client it runs on this machine. Paths may be s3://, sftp:// and
+  whatever else fsspec reads. Workers that say what memory they have are given
+  no more than fits (256 MiB and nine tenths of a core's size):
+    dask-worker scheduler:8786 --nthreads 4 --resources MEMORY=16e9
+
+Questions, in DuckDB: the files are read as they are
+    CREATE VIEW core AS SELECT DISTINCT ON (coalesce(identity, path)) *
+    FROM read_json('lines*.jsonl', format = 'newline_delimited', columns = {
+      path: 'VARCHAR', identity: 'VARCHAR', exit: 'INTEGER',
+      error: 'STRUCT(code VARCHAR, message VARCHAR)', signature: 'VARCHAR',
+      host: 'VARCHAR', boot: 'VARCHAR', container: 'VARCHAR', pid: 'BIGINT',
+      started: 'TIMESTAMP', stored: 'TIMESTAMP', command: 'VARCHAR',
+      interpreter: 'VARCHAR', packages: 'MAP(VARCHAR, VARCHAR)',
+      signal: 'VARCHAR', in_use: 'BIGINT', objects: 'BIGINT',
+      garbage: 'BIGINT', headline: 'VARCHAR', suspects:
+      'STRUCT(kind VARCHAR, pattern VARCHAR, bytes BIGINT, fix VARCHAR)[]',
+      seconds: 'DOUBLE'});
+
+    -- the causes of this week, and on how many hosts
+    SELECT signature, count(*) AS cores, count(DISTINCT host) AS hosts
+    FROM core WHERE stored > now()::TIMESTAMP - INTERVAL 7 DAYS
+    GROUP BY signature ORDER BY cores DESC, signature LIMIT 20;
+
+    -- new since a release: never without this version of this package
+    SELECT signature, count(*) AS cores, min(stored) AS first
+    FROM core GROUP BY signature
+    HAVING bool_and(coalesce(packages['shop'] = '2.4.0', false))
+    ORDER BY cores DESC, signature;
+
+    -- first seen in the last seven days
+    SELECT signature, min(stored) AS first, count(*) AS cores FROM core
+    GROUP BY signature
+    HAVING first > now()::TIMESTAMP - INTERVAL 7 DAYS ORDER BY first DESC;
+
+    -- hosts that differ: a cause that one host has far more often than others
+    SELECT host, signature, count(*) AS here,
+      sum(count(*)) OVER (PARTITION BY signature) AS everywhere
+    FROM core WHERE host IS NOT NULL GROUP BY host, signature
+    QUALIFY everywhere >= 5 AND here > 0.5 * everywhere
+    ORDER BY here DESC, host;
+
+    -- growth of one cause: a day, its cores, and the memory of a process
+    SELECT date_trunc('day', stored) AS day, count(*) AS cores,
+      round(avg(in_use) / 1e6) AS mb, round(max(in_use) / 1e6) AS most_mb
+    FROM core WHERE signature LIKE '%; closures; %' GROUP BY day ORDER BY day;
+
+    -- which versions of Python have a cause, and which do not
+    SELECT signature, list_sort(list(DISTINCT interpreter)) AS versions
+    FROM core GROUP BY signature ORDER BY len(versions), signature;
+
+    -- an example of each cause, the largest, to be asked further
+    SELECT signature, arg_max(path, in_use) AS path,
+      arg_max(headline, in_use) AS headline
+    FROM core WHERE exit <> 1 GROUP BY signature ORDER BY signature;
+
+    -- what a cure would free: bytes by kind of suspect, over all cores
+    SELECT s.kind, count(*) AS suspects, sum(s.bytes) AS bytes
+    FROM (SELECT unnest(suspects) AS s FROM core)
+    GROUP BY s.kind ORDER BY bytes DESC;
+
+    -- the version of a package that goes with a cause
+    SELECT signature, p.key AS package, p.value AS version, count(*) AS cores
+    FROM (SELECT signature, unnest(map_entries(packages)) AS p FROM core)
+    GROUP BY ALL ORDER BY cores DESC, signature, package LIMIT 20;
+
+    -- crash loops: a host that left more than ten cores within an hour
+    SELECT host, date_trunc('hour', stored) AS hour, count(*) AS cores
+    FROM core GROUP BY host, hour HAVING cores > 10 ORDER BY cores DESC;
+
+    -- how long the processes lived, by cause
+    SELECT signature, count(*) AS cores, median(stored - started) AS lived
+    FROM core WHERE stored > started GROUP BY signature ORDER BY lived;
+
+    -- what was not analysed, and why
+    SELECT error.code AS code, count(*) AS cores, any_value(error.message)
+    FROM core WHERE exit = 1 GROUP BY code ORDER BY cores DESC;
+
+    -- how they ended, and the seconds that the analysis takes
+    SELECT signal, count(*) AS cores, quantile_cont(seconds, 0.5) AS half,
+      quantile_cont(seconds, 0.99) AS most
+    FROM core GROUP BY signal ORDER BY cores DESC;
+
+The same in pandas
+    import pandas
+    core = pandas.read_json("lines.jsonl", lines=True,
+                            convert_dates=["started", "stored"])
+    core["key"] = core["identity"].fillna(core["path"])
+    core = core.drop_duplicates("key")
+    week = pandas.Timestamp.now("UTC") - pandas.Timedelta(days=7)
+
+    # the causes of this week, and on how many hosts
+    recent = core[core["stored"] > week].groupby("signature")
+    print(recent["host"].agg(["size", "nunique"]).nlargest(20, "size"))
+
+    # new since a release: never without this version of this package
+    has = core["packages"].map(lambda p: (p or {}).get("shop") == "2.4.0")
+    print(has.groupby(core["signature"]).agg(["all", "size"]).query("all"))
+
+    # first seen in the last seven days
+    first = core.groupby("signature")["stored"].min()
+    print(first[first > week])
+
+    # hosts that differ
+    share = pandas.crosstab(core["host"], core["signature"],
+                            normalize="columns")
+    print(share.stack().loc[lambda part: part > 0.5])
+
+    # growth of one cause: a day, its cores, and the memory of a process
+    one = core[core["signature"].str.contains("; closures; ", regex=False)]
+    print(one.resample("D", on="stored")["in_use"].agg(["size", "mean", "max"]))
+
+    # an example of each cause, the largest
+    largest = core.dropna(subset=["in_use"]).groupby("signature")["in_use"]
+    print(core.loc[largest.idxmax(), ["signature", "path", "headline"]])
+
+    # what a cure would free: bytes by kind of suspect
+    found = core["suspects"].dropna().explode().dropna()
+    print(pandas.json_normalize(list(found)).groupby("kind")["bytes"].sum())
+)fleet";
 
 constexpr std::string_view words = R"(The terms
 
@@ -204,6 +417,8 @@ std::string capture_text() {
                        fmt::arg("doctor", command_line("doctor --missing")));
 }
 
+std::string fleet_text() { return std::string(fleet_topic); }
+
 std::string address_text() { return std::string(address); }
 
 std::string words_text() {
@@ -234,7 +449,8 @@ struct Topic {
     std::string (*text)();
 };
 
-constexpr std::array<Topic, 4> topics = {{{"capture", capture_text},
+constexpr std::array<Topic, 5> topics = {{{"capture", capture_text},
+                                          {"fleet", fleet_text},
                                           {"address", address_text},
                                           {"words", words_text},
                                           {"environment", environment_text}}};

@@ -263,7 +263,7 @@ ExitCode Invocation::show_help(const std::vector<std::string>& topics) {
             throw wrong_usage("no-such-topic", fmt::format("{} is not a help topic", topic),
                               nearest.empty()
                                   ? command_line("help TOPIC") +
-                                        ": capture, address, words, environment or a command's name"
+                                        ": capture, fleet, address, words, environment or a command's name"
                                   : "did you mean: " + command_line("help " + nearest.front()));
         }
         text += (text.empty() ? "" : "\n") + part;

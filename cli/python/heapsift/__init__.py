@@ -16,15 +16,18 @@ computes is kept in the core's index, so that the next ones take a moment.
 An answer in part (the core is cut or damaged) is an answer: `answer.partial` says so, and `answer.warnings`
 why. Only what is no answer is an exception: `heapsift.Error`, with the program's code, message and hint.
 
+`heapsift.fleet(paths, client)` asks about many cores on a Dask cluster, where Dask is installed.
+
 In IPython and Jupyter, `%load_ext heapsift` gives the line magic `%heapsift`.
 """
 
 from heapsift._answer import Answer, Error, InputError, Rows, UsageError, AnswerWarning
 from heapsift._core import Core, batch, open, version
+from heapsift._fleet import Fleet, fleet
 from heapsift._program import find_program
 
-__all__ = ["Answer", "Core", "Error", "InputError", "Rows", "UsageError", "AnswerWarning", "batch", "find_program",
-           "load_ipython_extension", "open", "version"]
+__all__ = ["Answer", "Core", "Error", "Fleet", "InputError", "Rows", "UsageError", "AnswerWarning", "batch", "find_program",
+           "fleet", "load_ipython_extension", "open", "version"]
 
 
 def load_ipython_extension(shell: object) -> None:
