@@ -20,7 +20,7 @@ set(allowed
     # keys of a document
     cli/render/arrays cli/render/export cli/query/row_tables
     # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name
-    analysis/path_expression analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
+    analysis/path_expression analysis/suspects/pattern analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
     # names of modules and paths of files: whose code is what
     analysis/holding/groups analysis/refcounts analysis/suspects/signature analysis/program_facts analysis/suspects/code_that_names
     # attributes, by the first step of each; types, by their package
