@@ -22,6 +22,7 @@
 
 #include "cli/commands/arrays.h"
 #include "cli/commands/batch.h"
+#include "cli/commands/browse.h"
 #include "cli/commands/capture.h"
 #include "cli/commands/cycles.h"
 #include "cli/commands/diff.h"
@@ -120,6 +121,7 @@ const std::vector<Command>& all_commands() {
          setup_diff,
          false,
          diff_details},
+        {{.name = "browse"}, "[CORE]", "all of it on a terminal, key by key", false, setup_browse},
         {{.name = "index"}, "[CORE]", "computes ahead what later questions need", false, setup_index},
         {{.name = "doctor"},
          "[CORE]",

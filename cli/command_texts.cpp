@@ -156,6 +156,19 @@ const std::vector<CommandText>& command_texts() {
           {"capture 1234 -o core.zst", "compressed: a fourth of the size"},
           {"capture 1234 -o - > core.zst", "to standard output, compressed too"},
           {"capture 1234 --fork -o core.1234", "stops it for milliseconds"}}},
+        {"browse",
+         "The answers of the other commands as lists on a terminal, one key apart: suspects, the dominator tree, "
+         "holders, types, threads and their locals; of one object what it keeps, what refers to it, what it refers "
+         "to, and what keeps it alive. Enter opens a row, Backspace goes back; what is known of the row, and the "
+         "command that shows it, stand below.\n\n"
+         "y copies that command (to the clipboard, where the terminal allows it), Y what Python calls the object; "
+         "/ searches, f keeps the rows with a text in them, s sorts, m marks, h goes back to an earlier list, g to "
+         "an address or an expression; ? lists all keys. Click and wheel do what they should. Where a list takes "
+         "long, Esc stops it.\n\n"
+         "Without a terminal, or on one of TERM=dumb, browse says so and ends with exit code 2.",
+         {{"browse core.1234", "begin with the suspects: Enter, Enter"},
+          {"browse --redact", "without values, to show to somebody else"},
+          {"index", "before it, for a large core: every list is then there at once"}}},
         {"index",
          "Computes what the questions about a core need and keeps it, so that each of them takes a moment. "
          "Every command keeps what it computed; this is for doing it ahead.",

@@ -1,6 +1,7 @@
 // heapsift shows what fills the memory of a CPython process, from a core dump of it. The program starts here:
 // signals and the program's name are set up; run_program does the rest.
 
+#include "cli/browse/terminal_state.h"
 #include "cli/large_blocks.h"
 #include "cli/output_file.h"
 #include "cli/program.h"
@@ -23,6 +24,7 @@ using namespace heapsift;
 
 // Only calls that are allowed in a signal handler.
 [[noreturn]] void say_and_leave(std::string_view line, int code) {
+    restore_terminal();
     remove_unfinished_files();
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
     ::_exit(code);
@@ -55,6 +57,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
 
 // Removes unfinished output files, then lets the signal take its default effect.
 void on_end(int signal) {
+    restore_terminal();
     remove_unfinished_files();
     ::signal(signal, SIG_DFL);
     ::raise(signal);

@@ -55,6 +55,11 @@ Session::Session(const CommonOptions& options, const Words& words, Console& cons
 }
 
 ProgressCallback Session::progress() {
+    if (watch_)
+        return [this](std::string_view pass, double done) {
+            enter(pass);
+            watch_(pass, done);
+        };
     if (!clock_) return progress_.callback();
     return [this, show = progress_.callback()](std::string_view pass, double done) {
         clock_->enter(pass);
@@ -383,6 +388,7 @@ void Session::refuse_csv(const std::string& what, const std::string& hint) const
 
 void Session::finish() {
     progress_.clear();
+    if (!parts_ && index_ && answers_file_) keep_answers();  // a session that goes on after the first time
     if (const std::string why = keep_index(); !why.empty()) console_.note(why);
     tell_copy();
 }
@@ -432,9 +438,7 @@ ExitCode Session::written(Output& output, const std::optional<Error>& error) {
     if (error) console_.error(*error);
     if (const std::string why = keep_index(); !why.empty()) console_.note(why);
     tell_copy();
-    const ExitCode exit = error        ? error->exit()
-                          : is_whole() ? ExitCode::answered
-                                       : ExitCode::answered_in_part;
+    const ExitCode exit = error ? error->exit() : exit_code();
     if (end_) {
         tell_passes();
         end_(static_cast<int>(exit));

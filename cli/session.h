@@ -38,6 +38,9 @@ public:
     /// For the parsers and analyses, which report their passes to it: it shows progress, and times them under
     /// -v.
     ProgressCallback progress();
+    /// From now on `watch` gets what is reported, in place of the line on standard error; also by callbacks that were
+    /// handed out before, if this was called before. It may throw, which ends the work.
+    void watch_progress(ProgressCallback watch) { watch_ = std::move(watch); }
     /// With -v, the table of passes up to now; the last output of a run.
     void tell_passes();
     void clear_progress() { progress_.clear(); }
@@ -86,7 +89,8 @@ public:
     /// Throws if csv was asked for. `what` ("gc without --list") names what is no table.
     void refuse_csv(const std::string& what, const std::string& hint) const;
 
-    /// Keeps in the index what was found, for a session whose answer is part of another one's; nothing is written.
+    /// Keeps in the index what was found, for a session whose answer is part of another one's; nothing is written. Again:
+    /// what was found since, of answers alone.
     void finish();
     /// Takes over the warnings of a session that asked about one of several cores, each with its file's name, and
     /// whether its core was cut.
@@ -101,6 +105,11 @@ public:
 
     /// `error`, with a hint if a cut core may be the reason.
     Error explained(const Error& error) const;
+
+    /// How text is shown on standard output.
+    Page page() const;
+    /// What the core's state makes of an answer that was given: exit 0 or 3.
+    ExitCode exit_code() const { return is_whole() ? ExitCode::answered : ExitCode::answered_in_part; }
 
     /// A line on standard error; in JSON a warning of the document.
     void note(std::string_view code, const std::string& message);
@@ -119,7 +128,6 @@ private:
     void enter(std::string_view pass);
     void know_secrets(const CoreFile& core);
     void know_core(const CoreFile& core, const PythonRuntime* python);
-    Page page() const;
     Envelope envelope(const std::string& command) const;
     ExitCode written(Output& output, const std::optional<Error>& error);
     bool is_whole() const { return diagnostics_.complete() && !cut_; }
@@ -148,6 +156,7 @@ private:
     std::function<std::vector<PartWriter>()> parts_;
     std::function<std::vector<std::string>()> type_names_;
     Progress progress_;
+    ProgressCallback watch_;
     std::optional<PassClock> clock_;  // with -v
 };
 

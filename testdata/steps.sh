@@ -5,7 +5,7 @@
 # shellcheck disable=SC2034
 build_packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev libfmt-dev
     nlohmann-json3-dev libsqlite3-dev libzstd-dev liblzma-dev liblz4-dev zlib1g-dev libxxhash-dev
-    node-d3-hierarchy libunicorn-dev)
+    node-d3-hierarchy libunicorn-dev libncurses-dev)
 
 say() { printf '%s\n' "$*"; }
 die() { printf '\n%s\n' "$*" >&2; exit 1; }

@@ -32,7 +32,7 @@ packages=("${build_packages[@]}" catch2 dwz)
 packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-pil python3-lxml mypy python3-dbg debootstrap libjemalloc2 libjemalloc-dev
     musl-tools python3-django python3-sqlalchemy python3-flask python3-aiohttp python3-matplotlib python3-sklearn python3-gevent python3-twisted
     python3-ipython python3-venv zsh fish bash-completion man-db mandoc
-    libffi-dev make xz-utils)  # to build a Python
+    tmux libffi-dev make xz-utils)  # to build a Python
 not_covered=()
 
 # more_packages SUITE: tcmalloc and mimalloc, which tests/real/preloaded.py loads before malloc; and greenlet. Of testing, two Pythons; of 11, Python 2.7.

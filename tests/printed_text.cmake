@@ -15,7 +15,7 @@ set(allowed
     # layout and escaping: lines, blanks, addresses, paths within a message
     cli/manual/roff cli/text_width cli/redact cli/units cli/document/text
     # files, variables and output of the system and of heapsift itself
-    cli/complete/kept_type_names cli/core_in_use cli/machine cli/terminal cli/output_file cli/core_choice cli/render/batch
+    cli/browse/terminal cli/complete/kept_type_names cli/core_in_use cli/machine cli/terminal cli/output_file cli/core_choice cli/render/batch
     cli/complete/processes cli/stored_core cli/batch_lines
     # keys of a document
     cli/render/arrays cli/render/export cli/query/row_tables

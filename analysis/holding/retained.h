@@ -72,6 +72,9 @@ public:
     /// The same without order: visit(child).
     template <class F>
     void visit_children(NodeId node, F&& visit) const;
+    /// The same by position: visit(position), in ascending order, which is quicker where there are many.
+    template <class F>
+    void visit_children_at(NodeId node, F&& visit) const;
     /// What it dominates, itself left out: visit(child, node), where `child` is the one of its children that
     /// dominates `node`, or is it. Each comes after what dominates it. Some 10 ns a node.
     template <class F>
@@ -127,6 +130,14 @@ void RetainedLookup::visit_children(NodeId node, F&& visit) const {
     if (preorder.position(node) == Preorder::none) return;
     for (std::uint32_t p = first_child(preorder.position(node)); p != Preorder::none; p = next_sibling_[p])
         visit(preorder.node_at(p));
+}
+
+template <class F>
+void RetainedLookup::visit_children_at(NodeId node, F&& visit) const {
+    link_children();
+    const std::uint32_t above = graph_.preorder().position(node);
+    if (above == Preorder::none) return;
+    for (std::uint32_t p = first_child(above); p != Preorder::none; p = next_sibling_[p]) visit(p);
 }
 
 template <class F>

@@ -7,6 +7,7 @@
 #include "analysis/doctor.h"
 #include "analysis/dominators.h"
 #include "analysis/gc.h"
+#include "analysis/holders.h"
 #include "analysis/kept_types.h"
 #include "analysis/memory.h"
 #include "analysis/objects.h"
@@ -69,6 +70,7 @@ void keep_usual_answers(Question& question, const ProgressCallback& progress) {
         query.limit = rows_for_people;
         objects(heap, query, &retained, progress, answers);
     }
+    holders(graph, {}, {}, browsed_holders, progress, answers, &sizes);
     doctor(heap, progress, answers);
     memory(heap, false, 0, answers);
 }

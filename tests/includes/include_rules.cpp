@@ -82,6 +82,7 @@ const std::vector<Library>& libraries() {
         {"xxhash.h",
          {"parsers/index", "parsers/capture/page_hashes.cpp", "parsers/elf/core_key.cpp",
           "analysis/content_hashes.cpp", "cli/index_place.cpp", "cli/batch_lines.cpp"}},
+        {"curses.h", {"cli/browse/terminal.cpp"}},
         // The system's.
         {"sys/",
          {"parsers/base", "parsers/elf", "parsers/capture", "parsers/emulation", "parsers/index",
@@ -99,6 +100,8 @@ const std::vector<Library>& libraries() {
           "parsers/index", "parsers/process", "cli"}},
         {"link.h", {"cli/index_place.cpp"}},
         {"malloc.h", {"parsers/dwarf/struct_layouts.cpp", "cli/main.cpp"}},
+        {"langinfo.h", {"cli/browse/terminal.cpp"}},
+        {"termios.h", {"cli/browse/terminal_state.cpp"}},
         {"poll.h", {"parsers/process", "parsers/capture/drop_behind.cpp", "cli"}},
         {"sched.h", {"cli", "parsers/capture"}},
         {"dirent.h", {"parsers/capture"}},

@@ -31,7 +31,7 @@ import interpreters
 HERE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 MOST_BYTES = 15_000_000
 MOST_SECONDS = 0.005
-LINKED = ("elfutils", "glibc", "llvm-toolchain-19", "lz4", "sqlite3", "xxhash", "xz-utils", "zlib", "fmtlib", "libzstd", "nlohmann-json3", "cli11")
+LINKED = ("elfutils", "glibc", "llvm-toolchain-19", "lz4", "sqlite3", "xxhash", "xz-utils", "zlib", "fmtlib", "libzstd", "nlohmann-json3", "cli11", "ncurses")
 
 
 def main():
