@@ -375,7 +375,7 @@ def daemon_set(recipes):
         recipes.check(len(taken) == 1 and process.poll() is None, "DaemonSet: %s" % os.listdir(folder))
         if taken:
             made = json.loads(recipes.run("heapsift batch %s --brief -q" % shlex.quote(taken[0]), folder, ok=(0, 3)))
-            recipes.check(made["pid"] == process.pid and made["in_use"] > 40 << 20, "DaemonSet: %s" % made)
+            recipes.check(made["pid"] == process.pid and made["in_use"] > 30 << 20, "DaemonSet: %s" % made)
     finally:
         os.killpg(watcher.pid, signal.SIGKILL)
         watcher.wait()
