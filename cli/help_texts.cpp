@@ -138,6 +138,7 @@ Collecting
                   mkdir "/tmp/watched.$pid" 2>/dev/null || continue
                   (heapsift capture "$pid" -q --when 'cgroup>85%' \
                      -o /cores/core.%h.%p.%t.zst
+                   while [ -d "/proc/$pid" ]; do sleep 10; done
                    rmdir "/tmp/watched.$pid") &
                 done
               done

@@ -22,8 +22,9 @@ scheduler that Dask supports will do (`LocalCluster`, dask-ssh, dask-jobqueue, K
   large cores onto one worker; what no worker has, the largest gets alone. Dask's own limit on a worker's memory does not
   see the program, which is a process beside it.
 - **A core is done again** if its worker is lost (Dask does that, `distributed.scheduler.allowed-failures` times),
-  and if the program was killed, not started, or had too little memory there (`retries` times, on whatever worker is
-  free). Then its line says so: there is a line for each core in the end.
+  and if it was not copied, or the program was killed, not started, or had too little memory there (`retries` times,
+  each on a worker that it has not failed on: else one that fails at once would take the retries of all). Then its line
+  says so: there is a line for each core in the end.
 - **Never twice.** A core is known by its identity, which is in the core and not in its path. Lines of the same
   identity as one before are dropped. With `resume`, the workers are told what is answered, and stop as soon as they know the
   core: a moment for a file, its transfer for a remote one. Where paths are never used again, as with dated names,
@@ -35,6 +36,7 @@ A million cores are a million tasks, some kB each in Dask's scheduler; `window` 
 """
 
 import fcntl
+import itertools
 import json
 import os
 import shutil
@@ -64,11 +66,12 @@ OPTIONS = ("timeout", "max_memory", "executable", "sysroot", "debug_dir", "redac
 
 
 class Accident(Exception):
-    """A task that should be tried again; `line` is what to say if it was the last time."""
+    """A task that should be tried again, on another worker; `line` is what to say if it was the last time."""
 
-    def __init__(self, line: Line) -> None:
-        super().__init__(line)
+    def __init__(self, line: Line, worker: Optional[str] = None) -> None:
+        super().__init__(line, worker)
         self.line = line
+        self.worker = worker
 
     def __str__(self) -> str:
         return str(self.line["error"]["message"])
@@ -98,6 +101,14 @@ def _directory() -> str:
         return str(get_worker().local_directory)
     except (ImportError, ValueError, AttributeError):
         return tempfile.gettempdir()
+
+
+def _address() -> Optional[str]:
+    try:
+        from distributed import get_worker
+        return str(get_worker().address)
+    except (ImportError, ValueError, AttributeError):
+        return None
 
 
 def _copied(path: str, storage: Dict[str, Any], folder: str) -> str:
@@ -156,7 +167,7 @@ def answer_core(path: str, program: Optional[str], words: List[str], storage: Di
             return error_line(path, "no-such-file", f"{path}: no such file")
         except Exception as reason:  # whatever a file system of fsspec raises
             raise Accident(error_line(path, "not-copied", f"{path}: {reason}",
-                                      "does the worker reach it, and has it room?")) from reason
+                                      "does the worker reach it, and has it room?"), _address()) from reason
         line = _ask(find_program(program), place, words, answered, folder)
         if line is None:
             return None
@@ -164,7 +175,7 @@ def answer_core(path: str, program: Optional[str], words: List[str], storage: Di
             line["path"] = path
         code = (line.get("error") or {}).get("code")
         if code in ACCIDENTS or more_memory_helps and code in TOO_LITTLE:
-            raise Accident(line)
+            raise Accident(line, _address())
         return line
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -310,15 +321,14 @@ class Fleet:
         self._order = {task["path"]: number for number, task in enumerate(tasks)}
         self._tasks = iter(tasks)
         self._window = window
-        self._named: Dict[str, bool] = {}
         self._futures: Dict[str, Any] = {}
-        self._paths: Dict[str, str] = {}
+        self._task_of: Dict[str, Dict[str, Any]] = {}
         self._lines: List[Line] = []
         self._run = uuid.uuid4().hex[:12]
         self._completed = None
         if tasks:
             from distributed import as_completed
-            self._completed = as_completed(self._submit(window))
+            self._completed = as_completed([self._submit(task) for task in itertools.islice(self._tasks, window)])
         else:
             self.close()
 
@@ -333,22 +343,18 @@ class Fleet:
     def futures(self) -> List[Any]:
         return list(self._futures.values())
 
-    def _submit(self, count: int) -> List[Any]:
-        futures = []
-        for _ in range(count):
-            task = next(self._tasks, None)
-            if task is None:
-                break
-            key = f"heapsift-{self._run}-{self._order[task['path']]}"
-            future = self.client.submit(answer_core, *task["arguments"], key=key, pure=False, retries=task["retries"],
-                                        resources=task["resources"])
-            self._futures[key], self._paths[key], self._named[key] = future, task["path"], task["named"]
-            futures.append(future)
-        return futures
+    def _submit(self, task: Dict[str, Any]) -> Any:
+        failed = task["failed_on"]
+        others = [one for one in self.client.scheduler_info()["workers"] if one not in failed] if failed else None
+        key = f"heapsift-{self._run}-{self._order[task['path']]}-{len(failed)}"
+        future = self.client.submit(answer_core, *task["arguments"], key=key, pure=False, resources=task["resources"],
+                                    workers=others or None, allow_other_workers=bool(others))
+        self._futures[key], self._task_of[key] = future, task
+        return future
 
     def _line_of(self, future: Any) -> Optional[Line]:
         """Of a future that is done."""
-        path = self._paths[future.key]
+        path = self._task_of[future.key]["path"]
         if future.status == "finished":
             found: Optional[Line] = future.result()
             return found
@@ -379,19 +385,29 @@ class Fleet:
             return False
         future = next(self._completed)
         line = self._line_of(future)
-        named = self._named.pop(future.key)
-        del self._futures[future.key], self._paths[future.key]
-        if line is not None and (named or (line.get("error") or {}).get("code") != "not-a-core"):
-            identity = line.get("identity")
-            if not identity or identity not in self._known:
-                if identity and (line.get("error") or {}).get("code") not in ACCIDENTS:
-                    self._known.add(identity)
-                if self._output:
-                    self._output.write(line)
-                self._lines.append(line)
-        for more in self._submit(1):
-            self._completed.add(more)
+        reason = future.exception() if future.status == "error" else None
+        task = self._task_of.pop(future.key)
+        del self._futures[future.key]
+        if isinstance(reason, Accident) and len(task["failed_on"]) < task["retries"]:
+            task["failed_on"].append(reason.worker)
+            self._completed.add(self._submit(task))
+            return True
+        if line is not None and (task["named"] or (line.get("error") or {}).get("code") != "not-a-core"):
+            self._take(line)
+        for more in itertools.islice(self._tasks, 1):
+            self._completed.add(self._submit(more))
         return True
+
+    def _take(self, line: Line) -> None:
+        """Keeps and writes it, unless that core has one."""
+        identity = line.get("identity")
+        if identity and identity in self._known:
+            return
+        if identity and (line.get("error") or {}).get("code") not in ACCIDENTS:
+            self._known.add(identity)
+        if self._output:
+            self._output.write(line)
+        self._lines.append(line)
 
     def wait(self) -> "Fleet":
         """Until all are done."""
@@ -530,7 +546,7 @@ def fleet(paths: Union[Path, Iterable[Path]], client: Any = None, *, output: Opt
             resources = {"MEMORY": min(need, declared)} if declared else None
             if few is None:
                 answered = [known_paths[path]] if known_paths.get(path) else []
-            tasks.append({"path": path, "named": named, "retries": retries, "resources": resources,
+            tasks.append({"path": path, "named": named, "retries": retries, "failed_on": [], "resources": resources,
                           "arguments": (path, program, words, storage, answered, most is None)})
         return Fleet(client, own, tasks, lines_file, known, window)
     except BaseException:
