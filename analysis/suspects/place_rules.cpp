@@ -98,6 +98,12 @@ std::optional<Cause> emptied(const Scene& scene) {
 /// Of objects that nothing else reaches.
 std::optional<Cause> counted_and_not_found(const Scene& scene) {
     if (scene.holder().group_kind != GroupKind::held || scene.holder().joint) return std::nullopt;
+    if (scene.heap().core().extent().cut())
+        return Cause{
+            .kind = {},
+            .words = words("references to it are counted and were not found: this core is cut, and what "
+                           "refers to it may lie in the part that is missing"),
+            .fix = "take a whole core (ulimit -c, room on the disk)"};
     return Cause{
         .kind = {},
         .words = words("references to it are counted, and are nowhere in the core: C code took them and did "

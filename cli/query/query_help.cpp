@@ -31,8 +31,9 @@ Tables (the same in an export, heap.db)
   region(start, size, flags, saved, file, owner)
   meta(key, value)
 
-Views, with names and hexadecimal addresses: named_object, named_reference,
-named_root, named_array, type_total.
+Views, with names and addresses as text: named_object, named_reference,
+named_root, named_array, type_total. There write WHERE target = '0x7f31c2a4d5e0'
+or = hex(a); in the tables an address is a number.
 
 Found without reading all rows: object by address, type_id or dominator;
 reference by source or target; type by id or name; array, string, native,

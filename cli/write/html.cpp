@@ -183,7 +183,16 @@ private:
 std::string escape_for_html(std::string_view text) {
     std::string safe;
     safe.reserve(text.size());
-    for (const char c : text) switch (c) {
+    for (std::size_t i = 0; i < text.size(); ++i) switch (const char c = text[i]; c) {
+            case '\xef':  // U+FFFE and U+FFFF, which XML does not allow, are written out
+                if (text.substr(i + 1, 1) == "\xbf" &&
+                    (text.substr(i + 2, 1) == "\xbe" || text.substr(i + 2, 1) == "\xbf")) {
+                    safe += text[i + 2] == '\xbe' ? "\\ufffe" : "\\uffff";
+                    i += 2;
+                } else {
+                    safe += c;
+                }
+                break;
             case '&':
                 safe += "&amp;";
                 break;

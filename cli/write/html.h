@@ -19,7 +19,8 @@
 namespace heapsift {
 
 /// Text as the content of an element, or of an attribute between double quotes: &, <, >, " and ' as references.
-/// Bytes that are not UTF-8 stay: `escape_for_terminal` comes first.
+/// Bytes that are not UTF-8 stay: `escape_for_terminal` comes first. U+FFFE and U+FFFF, no characters of XML, become
+/// "\ufffe" and "\uffff".
 std::string escape_for_html(std::string_view text);
 
 /// JSON as the content of a script element: nothing in it ends that element or begins a comment. The JSON says the same.

@@ -70,6 +70,7 @@ bool overlap(const PlacedArea& a, const PlacedArea& b) {
 }  // namespace
 
 TEST_CASE("html: text from the core is text, in an element and in an attribute", "[cli][report]") {
+    CHECK(escape_for_html("\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd\xef") == "\\ufffe\\uffff\xef\xbf\xbd\xef");
     CHECK(escape_for_html("a<b> & \"c\" 'd'") == "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
     Shown shown;
     const std::string html = html_of(TypeName{hostile}, shown.page);
