@@ -14,6 +14,7 @@ import importlib.util
 import io
 import json
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -183,6 +184,75 @@ class Errors(Case):
         with self.assertRaises(self.heapsift.Error) as caught:
             self.heapsift.open(self.core_path, program="/nonexistent/heapsift")
         self.assertEqual(caught.exception.code, "no-program")
+
+
+class Fleets(Case):
+    """What `heapsift.fleet` does besides Dask (which tests/real/fleet.py has)."""
+
+    def test_without_dask(self) -> None:
+        import unittest.mock
+        output = self.folder / "never.jsonl"
+        with unittest.mock.patch.dict(sys.modules, {"distributed": None}):
+            with self.assertRaises(self.heapsift.Error) as caught:
+                self.heapsift.fleet(self.core_path, output=output)
+        self.assertEqual(caught.exception.code, "no-dask")
+        self.assertFalse(output.exists())
+        with self.assertRaises(TypeError):
+            self.heapsift.fleet(self.core_path, colour="always")
+
+    def test_a_line_of_its_own_has_the_programs_columns(self) -> None:
+        from heapsift._fleet import error_line
+        text = self.folder / "no core"
+        text.write_text("no core at all")
+        line, = self.heapsift.batch(text, brief=True)
+        self.assertEqual(list(line), list(error_line("", "", "")))
+
+    def test_a_task_is_the_programs_line(self) -> None:
+        from heapsift._fleet import Accident, answer_core
+        line = answer_core(str(self.core_path), self.program, ["--brief"], {})
+        asked, = self.heapsift.batch(self.core_path, brief=True)
+        self.assertEqual({**line, "seconds": 0}, {**asked, "seconds": 0})
+        self.assertIsNone(answer_core(str(self.core_path), self.program, ["--brief"], {}, [line["identity"]]))
+        self.assertIsNotNone(answer_core(str(self.core_path), self.program, ["--brief"], {}, ["0" * 32]))
+        self.assertEqual(answer_core("/nonexistent", self.program, [], {})["error"]["code"], "no-such-file")
+        with self.assertRaises(Accident) as caught:
+            answer_core("nowhere://core", self.program, [], {})
+        self.assertEqual(caught.exception.line["error"]["code"], "not-copied")
+        self.assertEqual(str(pickle.loads(pickle.dumps(caught.exception))), str(caught.exception))
+
+    def test_lines_that_grow(self) -> None:
+        from heapsift._fleet import LinesFile, read_answered
+        path = str(self.folder / "lines.jsonl")
+        file = LinesFile(path, False)
+        file.write({"schema": "heapsift.batch/1", "path": "a", "identity": "1"})
+        with self.assertRaises(self.heapsift.UsageError) as caught:
+            LinesFile(path, True)
+        self.assertEqual(caught.exception.code, "output-in-use")
+        file.write({"schema": "heapsift.batch/1", "path": "b", "identity": "2", "error": {"code": "killed"}})
+        file.close()
+        with open(path, "a", encoding="ascii") as more:
+            more.write('{"schema": "heapsift.batch/1", "path": "c", "iden')
+        with self.assertRaises(self.heapsift.UsageError) as caught:
+            LinesFile(path, False)
+        self.assertEqual(caught.exception.code, "output-exists")
+        LinesFile(path, True).close()
+        with open(path, encoding="ascii") as whole:
+            self.assertEqual(len(whole.read().splitlines()), 2)
+        self.assertEqual(read_answered([path, "/nonexistent"]), ({"1"}, {"a": "1"}))
+
+    def test_paths(self) -> None:
+        from heapsift._fleet import find_cores, needed_memory
+        folder = self.folder / "many"
+        folder.mkdir()
+        for name in ("b", "a"):
+            (folder / name).write_bytes(b"12345")
+        (folder / "below").mkdir()
+        a, b = str(folder / "a"), str(folder / "b")
+        self.assertEqual(find_cores(folder, {}), [(a, 5, False), (b, 5, False)])
+        self.assertEqual(find_cores([b, "file://" + b, str(folder / "[ab]"), "/nonexistent"], {}),
+                         [(b, 5, True), (a, 5, False), ("/nonexistent", 0, True)])
+        self.assertEqual(needed_memory("core", 1000 << 20), (256 + 900) << 20)
+        self.assertEqual(needed_memory("core.zst", 100 << 20), (256 + 720) << 20)
 
 
 class Frames(Case):

@@ -94,6 +94,8 @@ def main():
         compare(test, name, lines, theirs)
         print("%-9s %d cores, %.1f s: %.0f a minute; %+.0f ms a core beside batch -j 2" % (name, len(theirs), took, 60 * count / took, 1e3 * (took - seconds) / count),
               flush=True)
+    if "overhead" in options.parts:
+        overhead(test)
     for name, run in (("signatures", signatures), ("copies", copies), ("kills", killed), ("large", large)):
         if name in options.parts:
             run(test, lines)
@@ -107,7 +109,7 @@ def parse():
     parser.add_argument("--kills", type=int, default=4, help="of a batch, and of a fleet")
     parser.add_argument("--cores", metavar="FOLDER")
     parser.add_argument("--engines", nargs="*", default=["dask", "parallel", "slurm"])
-    parser.add_argument("--parts", nargs="*", default=["engines", "signatures", "copies", "kills", "large"])
+    parser.add_argument("--parts", nargs="*", default=["engines", "overhead", "signatures", "copies", "kills", "large"])
     parser.add_argument("--seed", type=int, default=23)
     options = parser.parse_args()
     options.heapsift, options.build = os.path.abspath(options.heapsift), os.path.abspath(options.build)
@@ -260,6 +262,50 @@ def on_slurm(test, paths):
     return sum(lines, []), took
 
 
+def overhead(test):
+    """What an engine takes for a core besides its analysis: of files that are seen at once to be none."""
+    count, folder = 100, os.path.join(test.work, "nothing")
+    os.makedirs(folder)
+    paths = [os.path.join(folder, "core.%d" % number) for number in range(count)]
+    for path in paths:
+        with open(path, "w") as file:
+            file.write("nothing\n")
+
+    def timed(command, environment):
+        began = time.monotonic()
+        subprocess.run(["bash", "-c", command], cwd=test.work, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
+        return time.monotonic() - began
+
+    found = [("batch", timed("printf '%%s\\n' %s/* | heapsift batch - --brief -j 2" % folder, test.environment) / count, "core")]
+    if not fleet_engines.why_no_dask():
+        from distributed import Client
+        sys.path.insert(0, test.site)
+        import heapsift
+        with fleet_engines.services(test.work, "dask-overhead", test.environment) as made:
+            dask = fleet_engines.Dask(made)
+            for _ in range(2):
+                dask.add_worker()
+            with Client(dask.address) as client:
+                client.wait_for_workers(2, timeout=fleet_engines.PATIENCE)
+                began = time.monotonic()
+                if len(heapsift.fleet(paths, client, program=test.heapsift).lines()) != count:
+                    test.fail("overhead: a fleet has not a line a file that was named")
+                found.append(("dask", (time.monotonic() - began) / count, "core"))
+    if not fleet_engines.why_no_parallel():
+        with fleet_engines.services(test.work, "ssh-overhead", test.environment) as made:
+            ssh = fleet_engines.start_sshd(made)
+            found.append(("parallel", timed("find %s -name 'core.*' -print0 | parallel -0 --ssh '%s' --sshlogin 1/alpha,1/beta heapsift batch {} --brief -q -j 1" % (folder, ssh),
+                                            test.environment) / count, "core"))
+    if not fleet_engines.why_no_slurm():
+        with fleet_engines.services(test.work, "slurm-overhead", test.environment) as made:
+            environment = fleet_engines.start_slurm(made)
+            mark = os.path.join(made.folder, "mark")
+            began = time.time()
+            timed("sbatch --wait -o /dev/null --array=1-16 --wrap 'touch %s.$SLURM_ARRAY_TASK_ID'" % mark, environment)
+            found.append(("slurm", (max(map(os.path.getmtime, glob.glob(mark + ".*"))) - began) / 16, "array task"))
+    print("overhead  " + "; ".join("%s: %.0f ms a %s" % (name, 1e3 * seconds, what) for name, seconds, what in found), flush=True)
+
+
 # What lines must be
 
 def signatures(test, lines):
@@ -402,10 +448,10 @@ def large(test, lines):
         for line, path in zip(lines, few):  # compressed they would be unpacked into the index's folder, and that is full
             subprocess.run(["zstd", "-q", "-d", line["path"], "-o", path], check=True)
         began = time.monotonic()
-        test.batch(output, few[0], core, *few[1:], "--max-memory", "64M", "-j", "1", cache=tiny)
+        test.batch(output, few[0], core, *few[1:], "--max-memory", "128M", "-j", "1", cache=tiny)
         made = read(output)
         its = [line for line in made if line["path"] == core]
-        print("large     %d MB, --max-memory 64M: %s, after %.1f s; the others: %s" %
+        print("large     %d MB, --max-memory 128M: %s, after %.1f s; the others: %s" %
               (os.path.getsize(core) / 1e6, its and (its[0].get("error") or {}).get("message"), time.monotonic() - began,
                [line["exit"] for line in made if line["path"] != core]), flush=True)
         if len(made) != 4:
