@@ -135,8 +135,9 @@ def method(command: Dict[str, Any]) -> str:
 
 def commands_module(described: Dict[str, Any]) -> str:
     """The source of _commands.py."""
+    # browse is for a person at a terminal
     methods = [command for command in described["commands"] if not command["topics"] and
-               (command["core"] or command["name"] == "diff")]
+               (command["core"] or command["name"] == "diff") and command["name"] != "browse"]
     common = sorted(option["name"].replace("-", "_") for option in described["commands"][0]["options"]
                     if option["common"] and option["name"] not in
                     ("core", "format", "json", "color", "progress", "bytes", "quiet", "verbose"))
