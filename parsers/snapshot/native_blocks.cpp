@@ -25,7 +25,6 @@
 
 #include "parsers/snapshot/native_blocks.h"
 
-#include "parsers/base/text.h"
 #include "parsers/memory/block_numbers.h"
 #include "parsers/snapshot/block_groups.h"
 #include "parsers/snapshot/counted_blocks.h"
@@ -36,6 +35,7 @@
 #include "parsers/snapshot/native_words.h"
 #include "parsers/snapshot/object_fields.h"
 #include "parsers/snapshot/pointer_fields.h"
+#include "parsers/snapshot/sqlite_connections.h"
 #include "parsers/snapshot/wrapped_blocks.h"
 
 #include <algorithm>
@@ -484,7 +484,6 @@ private:
     }
 
     // --- the graph
-
     /// Whether a way by a word of something with so much credit is as good as the best way to the target.
     bool counts(Credit source, Belief belief, const BlockNumbers::Block& target, std::uint64_t offset) const {
         const auto best = static_cast<Credit>(credits_[target.number]);
@@ -528,31 +527,9 @@ private:
         return made.finish();
     }
 
-    /// Numbers of the blocks that are SQLite's connections: what a Python object refers to, and begins with the address
-    /// of its table of files (sqliteInt.h, struct sqlite3, pVfs). All that a connection has refers back to it, and a
-    /// statement's array of operations is longer than what it uses: a stale word in it leads to another connection.
-    std::vector<std::uint32_t> sqlite_connections() const {
-        std::vector<std::uint32_t> found;
-        constexpr std::uint64_t least = 512;            // 712 to 864 bytes in 3.22 to 3.46
-        constexpr std::uint64_t allocators_header = 8;  // mem1.c, where malloc does not tell a block's size
-        for (const ObjectWord& word : of_objects_) {
-            const auto target = numbers_.find(word.to);
-            if (!target || target->bytes < least || target->bytes > 4 * least ||
-                offset_of(word.to, *target) > allocators_header)
-                continue;
-            const auto first = core_.memory().read<std::uint64_t>(word.to);
-            const Module* module = first ? core_.module_at(Address(*first)) : nullptr;
-            if (module && base_name(module->path).find("sqlite3") != std::string_view::npos)
-                found.push_back(target->number);
-        }
-        std::sort(found.begin(), found.end());
-        found.erase(std::unique(found.begin(), found.end()), found.end());
-        return found;
-    }
-
     void add_words(NativeGraphBuilder& made, const std::vector<BlockId>& ids) const {
         std::vector<BlockId> row;
-        const std::vector<std::uint32_t> connections = sqlite_connections();
+        const std::vector<std::uint32_t> connections = sqlite_connections(core_, numbers_, of_objects_);
         numbers_.visit([&](const BlockNumbers::Block& block) {
             if (reached_[block.number] == owned) return;
             made.begin_words();
