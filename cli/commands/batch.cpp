@@ -60,7 +60,7 @@ struct Share {
 };
 
 /// The cores that are asked, each with what is known of it before.
-struct Asked {
+struct CoresToAsk {
     std::vector<BatchCore> cores;
     std::vector<std::string> paths;  // to open them
     Descriptor piped;                // keeps the core that came on standard input
@@ -77,6 +77,7 @@ std::vector<std::string> arguments_for(const std::string& path, const CommonOpti
     add("--executable=", options.search.executable);
     add("--sysroot=", options.search.sysroot);
     add("--debug-dir=", options.search.debug_dir);
+    add("--index-dir=", options.index_dir);  // where columns lie that find no room in memory
     if (share.memory) arguments.push_back(fmt::format("--memory={}", *share.memory));
     if (options.limit) arguments.push_back(fmt::format("--limit={}", *options.limit));
     if (options.redact) arguments.emplace_back("--redact");
@@ -121,8 +122,8 @@ void check(const Session& session, const BatchOptions& options) {
 }
 
 /// The cores that the words name, without those of other parts, and those that were answered.
-Asked find_cores(Session& session, const BatchOptions& options) {
-    Asked asked;
+CoresToAsk find_cores(Session& session, const BatchOptions& options) {
+    CoresToAsk asked;
     const std::vector<std::string>& words = session.words().paths;
     PipedInput input;
     if (std::find(words.begin(), words.end(), "-") != words.end())
@@ -165,7 +166,7 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     const bool goes_on =
         std::find(options.resume.begin(), options.resume.end(), options.output) != options.resume.end();
     if (!options.output.empty() && options.output != "-") file.emplace(options.output, goes_on);
-    const Asked asked = find_cores(session, options);
+    const CoresToAsk asked = find_cores(session, options);
     for (const std::string& path : asked.paths) session.redactor().know_path(path);
     const std::size_t count = asked.cores.size();
     constexpr std::size_t longest = 1 << 30;
