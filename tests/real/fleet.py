@@ -386,7 +386,7 @@ def killed(test, lines):
     """A batch, and a fleet, killed at random moments and gone on with."""
     folder = os.path.join(test.work, "killed")
     os.makedirs(folder)
-    few = lines[:: max(1, len(lines) // 60)]
+    few = lines[:: max(1, len(lines) // (15 * test.options.kills))]
     for line in few:
         os.symlink(line["path"], os.path.join(folder, os.path.basename(line["path"])))
     chance = random.Random(test.options.seed)
