@@ -294,6 +294,65 @@ std::vector<NativeContent> native_contents(const HeapReader& heap, const NativeQ
     return contents;
 }
 
+namespace {
+
+bool fewer_bytes(const auto& a, const auto& b) { return a.bytes < b.bytes; }
+
+/// What has most of these rows: a class, if one has as much as the largest size.
+void add_largest_part(const NativeRows& rows, NativeCulprit& culprit) {
+    const auto classes = rows.classes();
+    const auto sizes = rows.sizes();
+    const auto of_class =
+        std::max_element(classes.begin(), classes.end(), fewer_bytes<NativeClassRow, NativeClassRow>);
+    const auto of_size =
+        std::max_element(sizes.begin(), sizes.end(), fewer_bytes<NativeSizeRow, NativeSizeRow>);
+    culprit.mixed = true;
+    if (of_class != classes.end() && (of_size == sizes.end() || of_class->bytes >= of_size->bytes)) {
+        culprit.of_class = of_class->name;
+        culprit.largest_count = of_class->count;
+        culprit.example = of_class->example;
+    } else if (of_size != sizes.end()) {
+        culprit.size = of_size->size;
+        culprit.largest_count = of_size->count;
+        culprit.example = of_size->example;
+    }
+}
+
+/// All blocks that one variable of C code or one Python type leads to, if they have half of `all` bytes.
+std::optional<NativeCulprit> held_by_one(const HeapReader& heap, std::uint64_t all) {
+    struct Held {
+        std::uint64_t bytes = 0, count = 0;
+    };
+    const auto& rows = heap.snapshot().native->rows;
+    const auto is_named = [](const NativeBlockRow& row) {
+        return row.from == ReachedFrom::modules || row.from == ReachedFrom::objects;
+    };
+    NativeRowNames names(heap);
+    std::map<NativeRowHolder, Held> holders;
+    for (const NativeBlockRow& row : rows) {
+        if (!is_named(row)) continue;
+        Held& held = holders[names.holder_of(row)];
+        held.bytes += row.size * row.count;
+        held.count += row.count;
+    }
+    const auto most = std::max_element(holders.begin(), holders.end(), [](const auto& a, const auto& b) {
+        return a.second.bytes < b.second.bytes;
+    });
+    if (most == holders.end() || most->second.bytes * 2 < all) return std::nullopt;
+    NativeRows of_it(heap);
+    for (const NativeBlockRow& row : rows)
+        if (is_named(row) && names.holder_of(row) == most->first) of_it.add(row);
+    NativeCulprit made;
+    made.count = made.held.by_count = most->second.count;
+    made.bytes = most->second.bytes;
+    made.held.by = most->first.name;
+    made.held.by_type = most->first.is_type;
+    add_largest_part(of_it, made);
+    return made;
+}
+
+}  // namespace
+
 std::optional<NativeCulprit> native_culprit(const HeapReader& heap) {
     NativeRows rows(heap), leaked_rows(heap);
     std::uint64_t all = 0, leaked_count = 0, leaked_bytes = 0;
@@ -317,29 +376,26 @@ std::optional<NativeCulprit> native_culprit(const HeapReader& heap) {
         if (!tells_leaks(heap)) made.held.leaked = made.held.by_number = 0;
         return made;
     };
-    for (const NativeClassRow& row : rows.classes())
-        if (is_much(row)) return culprit(row, row.smallest == row.largest ? row.smallest : 0, row.name);
-    for (const NativeSizeRow& row : rows.sizes())
-        if (is_much(row)) return culprit(row, row.size, "");
-    if (!tells_leaks(heap) || leaked_bytes == 0 || leaked_bytes * 2 < all) return std::nullopt;
+    const auto of_one_kind = [&]() -> std::optional<NativeCulprit> {
+        for (const NativeClassRow& row : rows.classes())
+            if (is_much(row)) return culprit(row, row.smallest == row.largest ? row.smallest : 0, row.name);
+        for (const NativeSizeRow& row : rows.sizes())
+            if (is_much(row)) return culprit(row, row.size, "");
+        return std::nullopt;
+    };
+    std::optional<NativeCulprit> one = of_one_kind();
+    if (one && (one->held.leaked * 2 > one->count || one->held.by_count * 2 <= one->count)) return one;
+    const bool leaked = tells_leaks(heap) && leaked_bytes > 0 && leaked_bytes * 2 >= all;
+    if (one || !leaked) {
+        std::optional<NativeCulprit> held = held_by_one(heap, all);
+        const bool says_more =
+            held && (!one || (held->held.by == one->held.by && held->bytes > one->bytes / 10 * 11));
+        return says_more ? held : one;
+    }
     NativeCulprit made;
     made.count = made.held.leaked = leaked_count;
     made.bytes = leaked_bytes;
-    made.mixed = true;
-    const auto fewer_bytes = [](const auto& a, const auto& b) { return a.bytes < b.bytes; };
-    const auto classes = leaked_rows.classes();
-    const auto sizes = leaked_rows.sizes();
-    const auto of_class = std::max_element(classes.begin(), classes.end(), fewer_bytes);
-    const auto of_size = std::max_element(sizes.begin(), sizes.end(), fewer_bytes);
-    if (of_class != classes.end() && (of_size == sizes.end() || of_class->bytes >= of_size->bytes)) {
-        made.of_class = of_class->name;
-        made.largest_count = of_class->count;
-        made.example = of_class->example;
-    } else if (of_size != sizes.end()) {
-        made.size = of_size->size;
-        made.largest_count = of_size->count;
-        made.example = of_size->example;
-    }
+    add_largest_part(leaked_rows, made);
     return made;
 }
 

@@ -104,14 +104,17 @@ std::vector<NativeContent> native_contents(const HeapReader& heap, const NativeQ
 NativeResult native(const HeapReader& heap, const NativeQuery& query);
 
 /// The size or the class that has at least half of the bytes of such blocks; the class if both have. Else all that
-/// leaked, if that has half of them. Nothing if none has.
+/// leaked, if that has half of them; or what one variable or type leads to. That also where it is more of what one size
+/// or class begins with. Nothing if none has half.
 struct NativeCulprit {
     std::uint64_t size = 0;  // of each block; 0 if they differ
     std::uint64_t count = 0, bytes = 0;
     std::string of_class;  // empty: none
     Address example;
     NativeHeld held;
-    bool mixed = false;  // of several classes and sizes: these are of the largest part, which has so many
+    // Of several classes and sizes, that leaked or are found from `held.by`: these are of the largest part, which has so
+    // many
+    bool mixed = false;
     std::uint64_t largest_count = 0;
 };
 std::optional<NativeCulprit> native_culprit(const HeapReader& heap);

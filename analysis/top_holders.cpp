@@ -6,6 +6,8 @@
 #include "analysis/top_holders.h"
 
 #include "analysis/co_holders.h"
+#include "analysis/most_frequent.h"
+#include "analysis/native_holders.h"
 #include "analysis/object_paths.h"
 
 #include <algorithm>
@@ -20,6 +22,13 @@ constexpr int least_chain = 3;
 constexpr std::size_t most_attributes = 16;
 constexpr std::size_t most_places = 1000;  // below one node
 constexpr std::size_t most_also_held = 2;
+
+/// The first reference that C code has to it; null if there is none.
+const HeapGraph::PlacedRoot* c_code_root(const HeapGraph& graph, ObjectId object) {
+    for (const HeapGraph::PlacedRoot& root : graph.roots_of(object))
+        if (root.root.kind == RootKind::native && !root.root.word.is_null()) return &root;
+    return nullptr;
+}
 
 class HolderSearch {
 public:
@@ -51,15 +60,60 @@ private:
         const bool divided = !is_object(node) || is_module(node);
         if (!divided && is_interned_table(node)) return;  // Python's own, and everywhere
         if (!divided) return go_down(node);
+        const std::vector<TypeId> by_c_code = add_held_by_c_code(node);
         std::uint64_t in_children = 0;
         for (const NodeId child : shown_children(retained_, modules_, node, least_)) {
             in_children += retained_.memory(child);
-            begin_at(child);
+            const bool told = is_held_by_c_code(child) && std::find(by_c_code.begin(), by_c_code.end(),
+                                                                    type_of(child)) != by_c_code.end();
+            if (!told) begin_at(child);
         }
         const std::uint64_t rest = retained_.memory(node) - std::min(in_children, retained_.memory(node));
         const std::uint64_t together = add_joint(node, rest);
         if (rest - std::min(rest, together) >= least_ && is_worth_naming(node))
             add_many(node, rest - together);
+    }
+
+    bool is_held_by_c_code(NodeId node) const {
+        if (!is_object(node)) return false;
+        const ObjectId object = HeapGraph::object_of(node);
+        return c_code_root(graph_, object) &&
+               columns().types.find(columns().address_of(object)) == no_type;  // a class is in its table
+    }
+
+    /// Objects of a type that C code of a library has, each by itself: a variable of C++ is no object, but keeps
+    /// them as a list in a module would. Gives the types of which there is now such a holder.
+    std::vector<TypeId> add_held_by_c_code(NodeId node) {
+        if (graph_.kind(node) != NodeKind::group) return {};
+        const GroupKind kind = graph_.groups()[graph_.group_of(node)].kind;
+        if (kind != GroupKind::native && kind != GroupKind::package) return {};
+        struct Held {
+            std::uint64_t bytes = 0, largest = 0, count = 0;
+        };
+        std::map<TypeId, Held> by_type;
+        retained_.visit_children(node, [&](NodeId child) {
+            if (!is_held_by_c_code(child) || type_of(child) == no_type) return;
+            Held& held = by_type[type_of(child)];
+            held.bytes += retained_.memory(child);
+            held.largest = std::max(held.largest, retained_.memory(child));
+            ++held.count;
+        });
+        std::vector<TypeId> told;
+        for (const auto& [type, held] : by_type) {
+            if (held.bytes < least_ || 2 * held.largest > held.bytes ||
+                columns().types[type].known == KnownType::module)
+                continue;
+            TopHolder holder;
+            holder.node = node;
+            holder.below = graph_.group_of(node);
+            holder.retained = held.bytes;
+            holder.by_c_code = holder.has_content = true;
+            holder.content = type;
+            holder.many = holder.content_count = held.count;
+            found_.push_back(std::move(holder));
+            told.push_back(type);
+        }
+        return told;
     }
 
     /// Of a library much is always in many small objects.
@@ -383,6 +437,33 @@ void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,
     });
 }
 
+/// By the ways to some of the objects that C code has.
+void name_variable(const RetainedLookup& retained, KeptAnswers* answers, TopHolder& holder) {
+    constexpr std::size_t most_asked = 16;
+    const HeapGraph& graph = retained.graph();
+    std::vector<Address> words;
+    std::uint64_t largest = 0;
+    retained.visit_children(holder.node, [&](NodeId child) {
+        if (graph.kind(child) != NodeKind::object) return;
+        const ObjectId object = HeapGraph::object_of(child);
+        if (graph.columns().type_of(object) != holder.content) return;
+        const HeapGraph::PlacedRoot* root = c_code_root(graph, object);
+        if (!root) return;
+        if (words.size() < most_asked) words.push_back(root->root.word);
+        if (retained.memory(child) <= largest) return;
+        largest = retained.memory(child);
+        holder.example = graph.columns().address_of(object);
+    });
+    NativeHolderFinder finder(graph.heap(), answers);
+    MostFrequent<std::string> variables;
+    for (const Address word : words) {
+        const std::vector<NativeEnd> way = finder.of(word).way;
+        variables.add(way.empty() || way.back().object || way.back().leaked ? std::string()
+                                                                            : way.back().words);
+    }
+    if (const std::string* name = variables.get()) holder.variable = *name;
+}
+
 /// The words that need no path.
 void describe(const RetainedLookup& retained, TopHolder& holder) {
     const HeapGraph& graph = retained.graph();
@@ -419,7 +500,7 @@ struct KeptHolders {
             p.require(holder.below == no_group || holder.below < graph.groups().all.size(),
                       "a number is no group's");
             kept_type(holder.content, p, graph.heap());
-            for (auto* flag : {&holder.has_content, &holder.is_chain}) p.number(*flag);
+            for (auto* flag : {&holder.has_content, &holder.is_chain, &holder.by_c_code}) p.number(*flag);
             for (auto* number : {&holder.many, &holder.retained, &holder.content_count}) p.number(*number);
             bool joint = holder.joint.has_value();
             p.number(joint);
@@ -442,7 +523,10 @@ std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& 
                                          return KeptHolders{HolderSearch(retained, least).find(most)};
                                      }).holders;
     const RetainedLookup retained(graph, sizes);
-    for (TopHolder& holder : holders) describe(retained, holder);
+    for (TopHolder& holder : holders) {
+        describe(retained, holder);
+        if (holder.by_c_code) name_variable(retained, answers, holder);
+    }
     express(retained, holders, progress, answers);
     return holders;
 }

@@ -18,6 +18,9 @@ struct TopHolder {
     bool has_content = false;           // it holds something in particular
     bool is_chain = false;              // of objects of its own type
     std::uint64_t many = 0;             // of a group that holds it in many small objects: how many
+    bool by_c_code = false;             // they are what C code of that group has, all of one type
+    std::string variable;  // of C code, that leads to most of these: "libfoo.so kept"; not escaped
+    Address example;       // one of these; null of any other holder
     std::optional<ObjectRow> object;    // nothing for a group, a frame, or joint holders
     std::optional<JointHolders> joint;  // several, that hold it together
     PathExpression expression;          // of `object`; its root empty where it has none

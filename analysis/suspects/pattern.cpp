@@ -76,6 +76,7 @@ std::string place_of_holder(const Scene& scene, const Cause& cause) {
     if (!places.empty()) return fmt::format("{}", fmt::join(places, ", "));
     if (!holder.thread_local_name.empty()) return holder.thread_local_name + written_steps(scene);
     if (!holder.call.empty()) return own_name_of(holder.call);
+    if (!holder.variable.empty()) return holder.variable;
     if (holder.expression.root.empty()) return holder.says_held ? holder.group : "in " + holder.group;
     if (!scene.is_module_of_program(scene.root()))
         if (const std::string place = place_in_library(scene); !place.empty()) return place;
@@ -106,6 +107,7 @@ std::string pattern_of(const RetainedLookup& retained, const OverviewResult& ove
             return "gc.garbage";
         case Suspect::Kind::native: {
             const NativeCulprit& culprit = *overview.culprit;
+            if (culprit.mixed && culprit.held.leaked == 0) return "blocks found from " + culprit.held.by;
             if (culprit.mixed) return "leaked blocks of several sizes";
             if (!culprit.of_class.empty()) return culprit.of_class;
             return culprit.size == 0 ? "blocks of several sizes"

@@ -249,7 +249,20 @@ std::optional<Cause> held_together(const Scene& scene) {
                             : "remove from every one of them what is done with"};
 }
 
-constexpr Rule rules_of_places[] = {{"joint-holders", held_together, true},
+std::optional<Cause> c_variable(const Scene& scene) {
+    const TopHolder& holder = scene.holder();
+    if (!holder.by_c_code) return std::nullopt;
+    CauseWords cause = words(holder.variable.empty() ? "C code of " + holder.group + " keeps each of them"
+                                                     : "a variable of C code, in " + holder.group);
+    add_what_each_keeps(scene, cause);
+    return Cause{.kind = {},
+                 .words = std::move(cause),
+                 .fix = "find the call that hands them to " + holder.group +
+                        ", and the one that takes them out again (remove, close, clear)"};
+}
+
+constexpr Rule rules_of_places[] = {{"c-variable", c_variable, true},
+                                    {"joint-holders", held_together, true},
                                     {"emptied", emptied},
                                     {"leaked-reference", counted_and_not_found, true},
                                     {"default-argument", default_argument},

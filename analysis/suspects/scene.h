@@ -2,6 +2,7 @@
 
 // One holder of memory, with what a rule may ask of it: what hangs on it, and what it hangs on.
 
+#include "analysis/most_frequent.h"
 #include "analysis/source_places.h"
 #include "analysis/top_holders.h"
 #include "parsers/cpython/object_kind.h"
@@ -113,26 +114,5 @@ std::string container_word(const Scene& scene, ObjectId object);
 /// What is called by most of these functions, bound methods and partials: "expire(), app.py:12"; "" if they have none
 /// in common.
 std::string words_of_most(const Scene& scene, const std::vector<Address>& callables);
-
-/// Of values counted over a sample, the most frequent, if at least half are alike; by weight, if these have one.
-template <class T>
-class MostFrequent {
-public:
-    void add(const T& value, std::uint64_t weight = 1) {
-        all_ += weight;
-        for (auto& [known, count] : counts_)
-            if (known == value) return void(count += weight);
-        counts_.emplace_back(value, weight);
-    }
-    const T* get() const {
-        for (const auto& [value, count] : counts_)
-            if (2 * count >= all_) return &value;
-        return nullptr;
-    }
-
-private:
-    std::vector<std::pair<T, std::uint64_t>> counts_;  // a sample is small
-    std::uint64_t all_ = 0;
-};
 
 }  // namespace heapsift

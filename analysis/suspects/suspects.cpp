@@ -130,6 +130,7 @@ private:
             return group == GroupKind::module || group == GroupKind::thread || group == GroupKind::held ||
                    group == GroupKind::callbacks;
         };
+        if (holder.by_c_code) return Scene(retained_, holder).is_class_of_program(holder.content);
         if (holder.below != no_group) return is_its_own(holder.group_kind);
         if (!holder.joint) return true;
         const HeapGraph& graph = retained_.graph();
@@ -213,13 +214,23 @@ private:
         Suspect suspect;
         suspect.kind = Suspect::Kind::native;
         suspect.bytes = overview_.culprit->bytes;
-        const bool leaked = overview_.culprit->held.leaked * 2 > overview_.culprit->count;
-        suspect.cause = {.kind = leaked ? "native-leak" : "native-blocks",
-                         .words = leaked ? words("blocks of C code that nothing refers to any more")
-                                         : words("blocks of C code"),
-                         .general = !leaked,
-                         .fix = leaked ? "whoever makes them must free them (free, delete, close)"
-                                       : "see what holds them"};
+        for (const MemoryRow& row : overview_.memory)  // blocks may be larger than what of them was touched
+            if (row.name == c_code_row && row.bytes < suspect.bytes) {
+                suspect.untouched = suspect.bytes - row.bytes;
+                suspect.bytes = row.bytes;
+            }
+        const NativeHeld& held = overview_.culprit->held;
+        const bool leaked = held.leaked * 2 > overview_.culprit->count;
+        const bool by_one = held.by_count * 2 > overview_.culprit->count;
+        suspect.cause = {
+            .kind = leaked ? "native-leak" : "native-blocks",
+            .words = leaked ? words("blocks of C code that nothing refers to any more")
+                            : words("blocks of C code"),
+            .general = !leaked,
+            .fix = leaked         ? "whoever makes them must free them (free, delete, close)"
+                   : !by_one      ? "see what holds them"
+                   : held.by_type ? "let go of " + held.by + " objects that are done with, or close them"
+                                  : "find what adds to " + held.by + ", and what of it ends or has a bound"};
         found_.push_back(std::move(suspect));
     }
 

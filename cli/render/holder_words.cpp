@@ -16,6 +16,8 @@ constexpr std::uint16_t widest_content = 60;
 
 Text holder_words(const TopHolder& holder) {
     if (holder.joint) return joint_holders_words(*holder.joint) + " together";
+    if (holder.by_c_code)
+        return holder.variable.empty() ? says("C code of {}", holder.group) : Text(holder.variable);
     if (!holder.object)
         return says("{}{}, in {}", holder.group_kind == GroupKind::module ? "module " : "", holder.group,
                     how_many(holder.many, "object"));
@@ -53,7 +55,10 @@ Text content_words(const TopHolder& holder) {
         else if (holder.object)
             text = Text(typed_value(*holder.object)).at_most(widest_content);
         if (!holder.content_type.empty())
-            text += says("{}{}", text.empty() ? "" : ", in it ",
+            text += says("{}{}",
+                         !text.empty()      ? ", in it "
+                         : holder.by_c_code ? "in it "
+                                            : "",
                          how_many_of(holder.content_type, holder.content_count));
     }
     if (!holder.remark.empty()) text += ", " + Text(holder.remark);

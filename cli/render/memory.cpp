@@ -258,7 +258,7 @@ Text first_sentence(const MemoryResult& result) {
                      most->name);
     if (most->name == c_code_row && result.culprit) {
         const std::uint64_t python = bytes_of(result, objects_row) + bytes_of(result, "array data");
-        text += says(": {} of it in {}. Python's side is {}", ByteCount{result.culprit->bytes},
+        text += says(": {} in {}. Python's side is {}", culprit_part(*result.culprit, most->bytes),
                      culprit_words(*result.culprit), ByteCount{python});
     }
     return std::move(text += ".").bold();
@@ -266,12 +266,20 @@ Text first_sentence(const MemoryResult& result) {
 
 }  // namespace
 
+Text culprit_part(const NativeCulprit& culprit, std::uint64_t in_use) {
+    return culprit.bytes > in_use ? Text("nearly all of it") : says("{} of it", ByteCount{culprit.bytes});
+}
+
 Text culprit_words(const NativeCulprit& culprit) {
     const auto of_kind = [&](std::uint64_t count) {
         return culprit.of_class.empty()
                    ? says("{} of {} bytes", how_many(count, "block"), Count{culprit.size})
                    : says("{} {}", Count{count}, TypeName{culprit.of_class});
     };
+    if (culprit.mixed && culprit.held.leaked == 0)
+        return says("{} found from {}, the largest part {}", how_many(culprit.count, "block"),
+                    culprit.held.by_type ? Text(TypeName{culprit.held.by}) : Text(culprit.held.by),
+                    of_kind(culprit.largest_count));
     if (culprit.mixed)
         return says("{} that leaked, the largest part {}", how_many(culprit.count, "block"),
                     of_kind(culprit.largest_count));

@@ -114,6 +114,7 @@ Text pinned_words(const OverviewResult& result) {
 Block next_of_holders(const TopHolder& first) {
     if (first.object)
         return hint(says("why {}", Target{expression_of(first.expression), first.object->address}));
+    if (first.by_c_code) return hint(says("why {}", first.example), "how C code has one of them");
     return hint("dominators", first.group_kind == GroupKind::unreachable
                                   ? "the garbage is below: unreachable"
                                   : "what is held together, and by what");
@@ -254,8 +255,9 @@ Text headline_words(const OverviewResult& result) {
             break;
     }
     if (result.culprit && headline.region != free_row)
-        return says("{} is {}: {} of it in {}.{}", share, headline.region, ByteCount{result.culprit->bytes},
-                    culprit_words(*result.culprit), result.python_is_small ? " Python's side is small." : "");
+        return says("{} is {}: {} in {}.{}", share, headline.region,
+                    culprit_part(*result.culprit, headline.bytes), culprit_words(*result.culprit),
+                    result.python_is_small ? " Python's side is small." : "");
     if (headline.region == free_row && 2 * result.sparse_bytes >= headline.bytes)
         return says(
             "{} is free: the program freed it, and Python cannot give it back, since a few objects keep each "

@@ -92,6 +92,7 @@ Text next_command(const Suspect& suspect) {
     if (holder.joint && !holder.joint->example.is_null()) return says("why {}", holder.joint->example);
     if (holder.object)
         return says("why {}", Target{expression_of(holder.expression), holder.object->address});
+    if (holder.by_c_code) return says("why {}", holder.example);
     return holder.group_kind == GroupKind::held ? Text("refcounts") : Text("dominators");
 }
 

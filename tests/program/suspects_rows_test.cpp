@@ -325,6 +325,35 @@ TEST_CASE("suspects: array data that slices pin is a row, and who holds the slic
     CHECK(asked.row("pinned-arrays").cause.fix == "store copies, not slices: data[i].clone()");
 }
 
+TEST_CASE("suspects: objects that C code has, each by itself, are one row, unless one has most",
+          "[program][suspects]") {
+    ProgramHeap program;
+    const Address session = program.python_class("Session", {"data"});
+    for (const Address data : payloads(program, of_a_holder, much))
+        program.hold_in_library(program.instance(session, {data}), "/usr/lib/libpool.so");
+    program.module("app", "/srv/app/app.py", {{"Session", session}});
+    SuspectsOf asked(program);
+    CHECK(asked.kinds() == Kinds{"c-variable"});
+    const Suspect row = asked.row("c-variable");
+    CHECK(row.bytes > much);
+    REQUIRE(row.holder);
+    CHECK(row.holder->by_c_code);
+    CHECK(row.holder->content_type == "app.Session");
+    CHECK(row.holder->content_count == of_a_holder);
+    CHECK(!row.holder->example.is_null());
+    CHECK_THAT(row.cause.fix, ContainsSubstring("hands them to " + row.holder->group));
+
+    ProgramHeap one_has_most;
+    const Address type = one_has_most.python_class("Session", {"data"});
+    for (const int count : {of_a_holder, 1})
+        one_has_most.hold_in_library(
+            one_has_most.instance(type, {one_has_most.list(payloads(one_has_most, count, much))}),
+            "/usr/lib/libpool.so");
+    one_has_most.module("app", "/srv/app/app.py", {{"Session", type}});
+    SuspectsOf other(one_has_most);
+    CHECK(other.kinds() != Kinds{"c-variable"});
+}
+
 TEST_CASE("suspects: blocks of C code are leaked if nothing refers to most of them", "[program][suspects]") {
     ProgramHeap program;
     program.module("app", "/srv/app/app.py", {});
@@ -334,6 +363,7 @@ TEST_CASE("suspects: blocks of C code are leaked if nothing refers to most of th
     culprit.count = 1000;
     culprit.held.leaked = 501;
     asked.overview.culprit = culprit;
+    asked.overview.memory = {{c_code_row, 100 * mib}};
     const Suspect leaked = asked.row("native-leak");
     CHECK(leaked.bytes == 64 * mib);
     CHECK(sentence(leaked.cause.words) == "blocks of C code that nothing refers to any more");
@@ -341,6 +371,15 @@ TEST_CASE("suspects: blocks of C code are leaked if nothing refers to most of th
     asked.overview.culprit->held.leaked = 500;
     CHECK(asked.kinds() == Kinds{"native-blocks"});
     CHECK(asked.row("native-blocks").cause.fix == "see what holds them");
+    asked.overview.culprit->held = {.by = "libfoo.so kept", .by_count = 501};
+    CHECK(asked.row("native-blocks").cause.fix ==
+          "find what adds to libfoo.so kept, and what of it ends or has a bound");
+    asked.overview.culprit->held.by_type = true;
+    CHECK(asked.row("native-blocks").cause.fix ==
+          "let go of libfoo.so kept objects that are done with, or close them");
+    asked.overview.memory = {{c_code_row, 40 * mib}};  // blocks are larger than what of them was touched
+    CHECK(asked.row("native-blocks").bytes == 40 * mib);
+    CHECK(asked.row("native-blocks").untouched == 24 * mib);
     asked.overview.culprit->bytes = 3 * mib;
     CHECK(asked.kinds().empty());
     asked.overview.culprit->held.leaked = 501;
