@@ -19,7 +19,7 @@
 //
 // Where data are to begin with a line of the processor's cache, a library asks for some bytes more and keeps the first
 // address in the block that is such a line's (the dynamic linker's table of what dladdr and unwinders look up,
-// glibc's elf/dl-find_object.c).
+// glibc's elf/dl-find_object.c). With pages it is the same: buffers for the disk, stacks, what is to be protected.
 //
 // A position-dependent interpreter has its heap below 4 GiB, where every number of 32 bits may be an address; a
 // word above that which leads near the start of a block is a pointer. (Measured on eight real cores: numbers hit a
@@ -27,6 +27,8 @@
 // above.)
 
 #include "parsers/snapshot/pointer_fields.h"
+
+#include "parsers/elf/bytes.h"
 
 #include <algorithm>
 
@@ -210,6 +212,8 @@ Belief PointerFields::belief(std::uint64_t word, const BlockNumbers::Block& targ
     for (const std::uint64_t line : cache_lines)
         if (Address(word).aligned(line) && offset < line && target.bytes >= worth_aligning)
             return Belief::alone;
+    if (Address(word).aligned(page_bytes) && offset < page_bytes && target.bytes >= 2 * page_bytes)
+        return Belief::alone;
     return are_alike(target.bytes, offset) ? Belief::anywhere : Belief::none;
 }
 

@@ -27,4 +27,7 @@ TEST_CASE("pointer fields: a low word into a block counts where the data behind 
     CHECK(belief(0x20000020, 1000, 0x20000048) == Belief::none);  // no line begins there
     CHECK(belief(0x20000020, 200, 0x20000040) == Belief::none);   // too small to be aligned
     CHECK(belief(0x20000020, 1000, 0x20000020) == Belief::field);
+    CHECK(belief(0x20000030, 9000, 0x20001000) == Belief::alone);  // a page's data, with room before them
+    CHECK(belief(0x20000030, 6000, 0x20001000) == Belief::none);   // too small for a page that is aligned
+    CHECK(belief(0x20000030, 90000, 0x20002000) == Belief::none);  // the page behind that
 }
