@@ -9,12 +9,14 @@
 
 #include "parsers/snapshot/regions.h"
 
+#include "parsers/elf/bytes.h"
+#include "parsers/elf/elf_file.h"
 #include "parsers/snapshot/range_cursor.h"
 #include "parsers/snapshot/thread_stacks.h"
 #include "parsers/snapshot/untouched_memory.h"
 
 #include <algorithm>
-#include <string_view>
+#include <cstring>
 #include <vector>
 
 namespace heapsift {
@@ -22,7 +24,6 @@ namespace {
 
 // Bytes that an object may claim beyond its block, if its type declares more than it allocates.
 constexpr std::uint64_t claimed_too_much = ObjectAccess::declared_too_much;
-constexpr std::uint64_t page_size = 4096;
 
 /// What is read beside an allocator's blocks.
 struct Cursors {
@@ -33,13 +34,6 @@ struct Cursors {
 struct UntouchedBytes {
     std::uint64_t never = 0, zeros = 0;
 };
-
-/// Memory that processes share, under the names that the kernel gives it in /proc/PID/maps: it is nobody's file.
-bool is_shared_memory(std::string_view path) {
-    for (const std::string_view name : {"/dev/shm/", "/memfd:", "/SYSV", "/dev/zero"})
-        if (path.starts_with(name)) return true;
-    return false;
-}
 
 class RegionFiller {
 public:
@@ -142,8 +136,8 @@ private:
                     if (there.end <= there.start) break;
                     const std::uint64_t bytes = is_mapped ? there.size() : map_.mapped_bytes(there);
                     add(block, there, bytes,
-                        is_malloc && block.bytes >= page_size && !heaps.heap_at(block.start), cursors, shares,
-                        of_blocks);
+                        is_malloc && block.bytes >= page_bytes && !heaps.heap_at(block.start), cursors,
+                        shares, of_blocks);
                     if (!block.in_use && is_malloc) all.trim += whole_pages(there, cursors);
                     if (there.start == block.start) ++(block.in_use ? all.blocks : all.free_blocks);
                     at = there.end;
@@ -161,8 +155,8 @@ private:
     /// were ever touched.
     static std::uint64_t whole_pages(const AddressRange& chunk, Cursors& cursors) {
         constexpr std::uint64_t header = 0x30;
-        const AddressRange pages{(chunk.start + header).rounded_up(page_size),
-                                 chunk.end.rounded_down(page_size)};
+        const AddressRange pages{(chunk.start + header).rounded_up(page_bytes),
+                                 chunk.end.rounded_down(page_bytes)};
         if (pages.end <= pages.start) return 0;
         return pages.size() -
                std::min(pages.size(), std::max(cursors.never.bytes_in(pages), cursors.zeros.bytes_in(pages)));
@@ -221,6 +215,56 @@ private:
         return at - pools[pool_index_].start < header ? nullptr : &pools[pool_index_];
     }
 
+    /// The row of NT_FILE that holds the address; null if none does. Rows of a core may lie in any order.
+    const MappedFile* row_at(Address at) {
+        if (rows_.empty()) {
+            for (const MappedFile& row : core_.mapped_files()) rows_.push_back(&row);
+            std::sort(rows_.begin(), rows_.end(), begins_before);
+        }
+        const auto next =
+            std::upper_bound(rows_.begin(), rows_.end(), at,
+                             [](Address a, const MappedFile* row) { return a < row->range.start; });
+        return next != rows_.begin() && (*(next - 1))->range.contains(at) ? *(next - 1) : nullptr;
+    }
+    static bool begins_before(const MappedFile* a, const MappedFile* b) {
+        return a->range.start < b->range.start;
+    }
+
+    /// The kernel saves all of a mapping of a program in which a page was written (also what is read-only since it was
+    /// relocated), gdb all that it can read: what equals the file is still the file's. Without the file at hand all
+    /// that can be written, or was saved beyond an image's first page, counts as written.
+    void claim_module(const Segment& segment) {
+        const ElfFile* const file = core_.file_of(core_.modules()[static_cast<std::size_t>(segment.module)]);
+        const MappedFile* const row = row_at(segment.start);
+        const auto claim = [&](std::uint64_t from, std::uint64_t to, bool changed) {
+            map_.claim(changed ? MemoryOwner::module_data : MemoryOwner::files,
+                       {segment.start + from, segment.start + to});
+        };
+        if (segment.executable && !segment.writable) return claim(0, segment.size, false);
+        if (!file || file->only_debug_info || !row)
+            return claim(0, segment.size,
+                         segment.writable || (segment.size > page_bytes && !core_.process().from_gcore));
+        const Bytes bytes = file->bytes();
+        const std::uint64_t offset = row->file_offset + (segment.start - row->range.start),
+                            of_row = std::min<std::uint64_t>(segment.size, row->range.end - segment.start);
+        const auto is_changed = [&](std::uint64_t from) {
+            const std::uint64_t size = std::min(page_bytes, segment.size - from);
+            if (from >= of_row || offset + from >= bytes.size()) return true;
+            const std::uint64_t there = std::min<std::uint64_t>(size, bytes.size() - (offset + from));
+            return std::memcmp(bytes.data() + offset + from, segment.data + from, there) != 0 ||
+                   std::any_of(segment.data + from + there, segment.data + from + size,
+                               [](std::byte b) { return b != std::byte{0}; });  // behind the file's end
+        };
+        for (std::uint64_t at = 0; at < segment.size;) {
+            const bool changed = is_changed(at);
+            std::uint64_t end = at + page_bytes;
+            while (end < segment.size && is_changed(end) == changed) end += page_bytes;
+            end = std::min(end, segment.size);
+            claim(at, end, changed);
+            at = end;
+        }
+    }
+
     void claim_segments() {
         const std::vector<AddressRange> stacks = thread_stacks(core_, allocations_);
         std::vector<AddressRange> files, shared;
@@ -231,10 +275,10 @@ private:
         RangeCursor of_files(files), of_shared(shared);
         for (const Segment& segment : core_.memory().segments()) {
             const AddressRange range{segment.start, segment.end()};
-            if (segment.module >= 0 || segment.state == ByteState::from_file)
-                map_.claim(segment.state == ByteState::in_core && segment.writable ? MemoryOwner::module_data
-                                                                                   : MemoryOwner::files,
-                           range);
+            if (segment.module >= 0 && segment.state == ByteState::in_core)
+                claim_module(segment);
+            else if (segment.module >= 0 || segment.state == ByteState::from_file)
+                map_.claim(MemoryOwner::files, range);
             else if (!(segment.cut &&
                        core_.process().from_gcore) &&  // all of a thread's reserve, most of it never used
                      std::any_of(stacks.begin(), stacks.end(), [&](const AddressRange& stack) {
@@ -261,7 +305,8 @@ private:
     const OwnedPlaces& owned_;
     const UntouchedMemory untouched_;
     RegionMap map_;
-    std::vector<AddressRange> divided_;  // sorted
+    std::vector<AddressRange> divided_;    // sorted
+    std::vector<const MappedFile*> rows_;  // sorted
     std::uint64_t overlaps_;
     std::uint64_t lead_;
     std::size_t pool_index_ = 0;

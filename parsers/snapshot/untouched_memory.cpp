@@ -6,7 +6,9 @@
 // (fs/coredump.c, vma_dump_size: without an anon_vma), and of the others it leaves out the pages that are not
 // there (dump_skip), which become holes of the file. (A page that was only read is the shared page of zeros, and
 // left out too; it takes no memory.) Where such a core was copied without its holes, or compressed, and in
-// gdb's cores, which have all zeros, a page of zeros may be either. (So has what cannot be read, where an
+// gdb's cores, which have all zeros, a page of zeros may be either. So it may be where a copy has more holes than the
+// core had (cp --sparse=always, and what was unpacked): there no page of zeros is written at all, while any process has
+// written some. Of memory that processes share the kernel saves all, and makes pages for what was never touched. (So has what cannot be read, where an
 // arena has not grown to: some versions of gdb write its zeros, some leave it out, and then heapsift knows of it
 // from the arena's header.)
 //
@@ -17,6 +19,8 @@
 
 #include "parsers/snapshot/untouched_memory.h"
 
+#include "parsers/elf/bytes.h"
+
 #include "parsers/memory/region_map.h"
 
 #include <algorithm>
@@ -25,8 +29,6 @@
 
 namespace heapsift {
 namespace {
-
-constexpr std::uint64_t page_bytes = 4096;
 
 bool is_zero_page(const std::byte* at) {
     std::uint64_t word = 0;
@@ -47,27 +49,62 @@ void add_zero_pages(const Segment& segment, std::vector<AddressRange>& found) {
     }
 }
 
+/// The first page of zeros that is no hole, from the first whole page of the segment on.
+bool has_written_zeros(const AddressSpace& memory, const Segment& segment) {
+    std::uint64_t at = (page_bytes - segment.start.value % page_bytes) % page_bytes;
+    bool found = false;
+    const auto look = [&](std::uint64_t end) {
+        for (; !found && at + page_bytes <= end; at += page_bytes) found = is_zero_page(segment.data + at);
+    };
+    memory.visit_holes(segment, [&](std::uint64_t from, std::uint64_t to) {
+        look(from);
+        at = std::max(at, (to + page_bytes - 1) / page_bytes * page_bytes);
+    });
+    look(segment.size);
+    return found;
+}
+
+/// Whether the file's holes are the pages that were never there.
+bool holes_tell(const CoreFile& core) {
+    const AddressSpace& memory = core.memory();
+    if (!memory.has_holes() || core.process().from_gcore) return false;
+    return std::any_of(memory.segments().begin(), memory.segments().end(), [&](const Segment& segment) {
+        return segment.state == ByteState::in_core && has_written_zeros(memory, segment);
+    });
+}
+
 }  // namespace
+
+bool is_shared_memory(std::string_view path) {
+    for (const std::string_view name : {"/dev/shm/", "/memfd:", "/SYSV", "/dev/zero"})
+        if (path.starts_with(name)) return true;
+    return false;
+}
 
 UntouchedMemory untouched_memory(const CoreFile& core) {
     const AddressSpace& memory = core.memory();
-    std::vector<AddressRange> files;
-    for (const MappedFile& file : core.mapped_files()) files.push_back(file.range);
+    std::vector<AddressRange> files, shared;
+    for (const MappedFile& file : core.mapped_files()) {
+        files.push_back(file.range);
+        if (is_shared_memory(file.path)) shared.push_back(file.range);
+    }
     join_ranges(files);
-    const auto is_of_file = [&](Address at) {
+    join_ranges(shared);
+    const auto is_in = [](const std::vector<AddressRange>& ranges, Address at) {
         const auto above =
-            std::upper_bound(files.begin(), files.end(), at,
+            std::upper_bound(ranges.begin(), ranges.end(), at,
                              [](Address a, const AddressRange& range) { return a < range.start; });
-        return above != files.begin() && (above - 1)->contains(at);
+        return above != ranges.begin() && (above - 1)->contains(at);
     };
-    const bool tells = memory.has_holes() && !core.process().from_gcore;
+    const auto is_of_file = [&](Address at) { return is_in(files, at); };
+    const bool tells = holes_tell(core);
     UntouchedMemory untouched;
     for (const Segment& segment : memory.segments()) {
         if (segment.state == ByteState::not_saved && !segment.cut && !is_of_file(segment.start))
             untouched.never.push_back({segment.start, segment.end()});
         const bool own = segment.writable || (segment.module < 0 && !is_of_file(segment.start));
         if (segment.state != ByteState::in_core || !own) continue;
-        if (!tells)
+        if (!tells || is_in(shared, segment.start))
             add_zero_pages(segment, untouched.zeros);
         else if (segment.module < 0)
             memory.visit_holes(segment, [&](std::uint64_t from, std::uint64_t to) {

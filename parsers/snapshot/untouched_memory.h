@@ -4,6 +4,7 @@
 
 #include "parsers/elf/core_file.h"
 
+#include <string_view>
 #include <vector>
 
 namespace heapsift {
@@ -16,6 +17,9 @@ struct UntouchedMemory {
     /// handed them out, they may be data.
     std::vector<AddressRange> zeros;
 };
+
+/// Memory that processes share, under the names that the kernel gives it in /proc/PID/maps: it is nobody's file.
+bool is_shared_memory(std::string_view path);
 
 /// Cost: a look at the segments and the holes of the file; of a core without holes, at the first words of each
 /// page that can be written.

@@ -52,15 +52,18 @@ CoreWriter core_of_an_arena() {
     return core;
 }
 
-/// Writes the file without the pages of zeros, as the kernel does.
-std::string write_with_holes(const TemporaryDirectory& directory, const std::string& bytes) {
+/// Writes the file without pages of zeros: `some_written` as the kernel does, which saves those that the process had
+/// (here the last one), else as `cp --sparse=always`.
+std::string write_with_holes(const TemporaryDirectory& directory, const std::string& bytes,
+                             bool some_written = true) {
     const std::string path = directory.below("core");
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
     REQUIRE(file >= 0);
     REQUIRE(::ftruncate(file, static_cast<off_t>(bytes.size())) == 0);
     for (std::size_t at = 0; at < bytes.size(); at += page) {
         const std::string part = bytes.substr(at, page);
-        if (part.find_first_not_of('\0') == std::string::npos) continue;
+        const bool is_last = at + page >= bytes.size();
+        if (part.find_first_not_of('\0') == std::string::npos && !(some_written && is_last)) continue;
         REQUIRE(::pwrite(file, part.data(), part.size(), static_cast<off_t>(at)) ==
                 static_cast<ssize_t>(part.size()));
     }
@@ -89,6 +92,33 @@ TEST_CASE("untouched memory: without holes a page of zeros may be either", "[sna
     CHECK(numbers(found.never) == Ranges{{rest, rest + 16 * page}});
     CHECK(numbers(found.zeros) == Ranges{{arena + page, arena + 3 * page},
                                          {arena + 4 * page, arena + 6 * page},
+                                         {library + 2 * page, library + 3 * page}});
+}
+
+TEST_CASE("untouched memory: a copy with a hole for each page of zeros does not tell",
+          "[snapshot][regions]") {
+    const TemporaryDirectory directory;
+    const UntouchedMemory found =
+        untouched_in(write_with_holes(directory, core_of_an_arena().bytes(), false));
+    CHECK(numbers(found.never) == Ranges{{rest, rest + 16 * page}});
+    CHECK(numbers(found.zeros) == Ranges{{arena + page, arena + 3 * page},
+                                         {arena + 4 * page, arena + 6 * page},
+                                         {library + 2 * page, library + 3 * page}});
+}
+
+TEST_CASE("untouched memory: what processes share is saved whether it was touched or not",
+          "[snapshot][regions]") {
+    const TemporaryDirectory directory;
+    std::string bytes(3 * page, '\0');
+    bytes[page] = 'x';
+    CoreWriter core;
+    core.process(100, "python3", "python3 app.py").thread(100, 0);
+    core.load(arena, bytes).load(library, bytes);
+    core.files({{arena, arena + 3 * page, 0, "/memfd:cache (deleted)"}});
+    const UntouchedMemory found = untouched_in(directory.write("core", core.bytes()));
+    CHECK(numbers(found.zeros) == Ranges{{arena, arena + page},
+                                         {arena + 2 * page, arena + 3 * page},
+                                         {library, library + page},
                                          {library + 2 * page, library + 3 * page}});
 }
 
