@@ -13,15 +13,15 @@ namespace heapsift {
 /// A place where memory gathers: below it no single object has most of it.
 struct TopHolder {
     NodeId node{0};
-    GroupId below = no_group;           // below which it hangs; `no_group` if several have it
-    TypeId content = no_type;           // of what it holds, by memory
-    bool has_content = false;           // it holds something in particular
-    bool is_chain = false;              // of objects of its own type
-    std::uint64_t many = 0;             // of a group that holds it in many small objects: how many
-    bool by_c_code = false;             // they are what C code of that group has, all of one type
-    std::string variable;  // of C code, that leads to most of these: "libfoo.so kept"; not escaped
-    Address example;       // one of these; null of any other holder
-    std::optional<ObjectRow> object;    // nothing for a group, a frame, or joint holders
+    GroupId below = no_group;         // below which it hangs; `no_group` if several have it
+    TypeId content = no_type;         // of what it holds, by memory
+    bool has_content = false;         // it holds something in particular
+    bool is_chain = false;            // of objects of its own type
+    std::uint64_t many = 0;           // of a group that holds it in many small objects: how many
+    bool by_c_code = false;           // they are what C code of that group has, all of one type
+    std::string variable;             // of C code, that leads to most of these: "libfoo.so kept"; not escaped
+    Address example;                  // one of these; null of any other holder
+    std::optional<ObjectRow> object;  // nothing for a group, a frame, or joint holders
     std::optional<JointHolders> joint;  // several, that hold it together
     PathExpression expression;          // of `object`; its root empty where it has none
     std::vector<ObjectId> path;         // of `object`, or the first joint holder: from the root on
