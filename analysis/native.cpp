@@ -384,7 +384,8 @@ std::optional<NativeCulprit> native_culprit(const HeapReader& heap) {
         return std::nullopt;
     };
     std::optional<NativeCulprit> one = of_one_kind();
-    if (one && (one->held.leaked * 2 > one->count || one->held.by_count * 2 <= one->count)) return one;
+    if (one && (one->count < 2 || one->held.leaked * 2 > one->count || one->held.by_count * 2 <= one->count))
+        return one;
     const bool leaked = tells_leaks(heap) && leaked_bytes > 0 && leaked_bytes * 2 >= all;
     if (one || !leaked) {
         std::optional<NativeCulprit> held = held_by_one(heap, all);
