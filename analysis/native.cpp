@@ -386,12 +386,15 @@ std::optional<NativeCulprit> native_culprit(const HeapReader& heap) {
     std::optional<NativeCulprit> one = of_one_kind();
     if (one && (one->count < 2 || one->held.leaked * 2 > one->count || one->held.by_count * 2 <= one->count))
         return one;
-    const bool leaked = tells_leaks(heap) && leaked_bytes > 0 && leaked_bytes * 2 >= all;
-    if (one || !leaked) {
+    const auto leaked_part = [&](std::uint64_t of) {
+        return tells_leaks(heap) && leaked_bytes > 0 && leaked_bytes * of >= all;
+    };
+    if (one || !leaked_part(2)) {
         std::optional<NativeCulprit> held = held_by_one(heap, all);
         const bool says_more =
             held && (!one || (held->held.by == one->held.by && held->bytes > one->bytes / 10 * 11));
-        return says_more ? held : one;
+        if (one || held) return says_more ? held : one;
+        if (!leaked_part(4)) return std::nullopt;
     }
     NativeCulprit made;
     made.count = made.held.leaked = leaked_count;

@@ -104,8 +104,8 @@ std::vector<NativeContent> native_contents(const HeapReader& heap, const NativeQ
 NativeResult native(const HeapReader& heap, const NativeQuery& query);
 
 /// The size or the class that has at least half of the bytes of such blocks; the class if both have. Else all that
-/// leaked, if that has half of them; or what one variable or type leads to. That also where it is more of what one size
-/// or class begins with. Nothing if none has half.
+/// leaked, if that has half of them; or what one variable or type leads to, if that has. That also where it is more of
+/// what one size or class begins with. Else all that leaked, if that has a quarter.
 struct NativeCulprit {
     std::uint64_t size = 0;  // of each block; 0 if they differ
     std::uint64_t count = 0, bytes = 0;

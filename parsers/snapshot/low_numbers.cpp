@@ -11,6 +11,9 @@
 //   GLIBC_2.10 to GLIBC_2.36 differ in their last byte only. So where the heap covers 0x69691xx, 105 MiB, they lead to
 //   every small block there. The hash is that of the System V ABI, "Hash Table".
 // - A thousand million, by which clocks count nanoseconds.
+//
+// In any heap a block that is handed out again keeps what was there. A text that was written over an address leaves its
+// high bytes behind the text's own zero: 0x7f93cd003420 behind "… 4", which leads into a large block sooner or later.
 
 #include "parsers/snapshot/low_numbers.h"
 
@@ -40,12 +43,10 @@ bool is_text(std::uint64_t word) {
     return true;
 }
 
-/// Whether a text that has filled the words before ends with this one.
-bool ends_text(WordsOf of, std::span<const std::byte> bytes, std::size_t index, std::uint64_t word) {
+/// Whether a text has filled the words before, and is what its place was made for.
+bool follows_text(WordsOf of, std::span<const std::byte> bytes, std::size_t index) {
     constexpr std::uint64_t debug_mark =
         0xfdfdfdfdfdfdfd00;  // with a letter (obmalloc.c, _PyMem_DebugRawAlloc)
-    for (; word != 0; word >>= 8)
-        if (!is_character(word & 0xff)) return false;
     if (!is_text(word_at(bytes, index - 1))) return false;
     if (of != WordsOf::block) return of == WordsOf::module;
     std::size_t first = index - 1;
@@ -55,6 +56,13 @@ bool ends_text(WordsOf of, std::span<const std::byte> bytes, std::size_t index, 
     std::size_t filled = first;  // before that only zeros
     while (filled > 0 && word_at(bytes, filled - 1) == 0) --filled;
     return first == 0 || is_marked || ((first == 1 || filled == 0) && index - first >= 2);
+}
+
+/// Whether a text that has filled the words before ends with this one.
+bool ends_text(WordsOf of, std::span<const std::byte> bytes, std::size_t index, std::uint64_t word) {
+    for (; word != 0; word >>= 8)
+        if (!is_character(word & 0xff)) return false;
+    return follows_text(of, bytes, index);
 }
 
 std::uint64_t version_hash(std::string_view name) {
@@ -90,6 +98,13 @@ bool is_low_number(const AddressSpace& memory, WordsOf of, std::span<const std::
     const std::uint64_t before = word_at(bytes, index - 1);
     return ends_text(of, bytes, index, word) ||
            (word <= most_of_hash && is_version_hash(memory, before, word, word_at(bytes, index + 1)));
+}
+
+bool is_text_over_address(WordsOf of, std::span<const std::byte> bytes, std::size_t index,
+                          std::uint64_t word) {
+    if (index == 0 || !is_character(word & 0xff)) return false;
+    while (is_character(word & 0xff)) word >>= 8;
+    return (word & 0xff) == 0 && follows_text(of, bytes, index);
 }
 
 }  // namespace heapsift

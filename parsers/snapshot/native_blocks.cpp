@@ -158,7 +158,7 @@ private:
     std::optional<BlockNumbers::Block> block_of(WordsOf of, std::span<const std::byte> bytes,
                                                 std::size_t index, std::uint64_t word) const {
         std::optional<BlockNumbers::Block> block = numbers_.find(Address(word));
-        if (block && is_low_number(core_.memory(), of, bytes, index, word)) block.reset();
+        if (block && is_no_address(core_.memory(), of, bytes, index, word)) block.reset();
         return block;
     }
 

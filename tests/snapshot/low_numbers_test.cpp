@@ -91,3 +91,19 @@ TEST_CASE("low numbers: a thousand million, and what is none", "[snapshot][nativ
     CHECK_FALSE(is_number(memory, {1'000'000'008}, 0));
     CHECK_FALSE(is_number(memory, {0x20000000, 0x20000010}, 1));
 }
+
+TEST_CASE("text over an address: its last characters, a zero, and what is left of the address",
+          "[snapshot][native]") {
+    const auto is_end = [](std::vector<std::uint64_t> words, std::size_t index) {
+        return is_text_over_address(WordsOf::block, std::as_bytes(std::span(words)), index, words[index]);
+    };
+    const std::uint64_t text = eight("longer than sixteen"), end = 0x7f93cd003420;  // " 4"
+    CHECK(is_end({text, text, end}, 2));
+    CHECK(is_end({text, 0x7f93cd340041}, 1));        // "A"
+    CHECK_FALSE(is_end({text, 0x7f93cd3441}, 1));    // "A4" and no zero
+    CHECK_FALSE(is_end({text, 0x7f93cd003400}, 1));  // the text ends before
+    CHECK_FALSE(is_end({end}, 0));
+    CHECK_FALSE(is_end({0x7f93cd001000, end}, 1));  // behind no text
+    // A text that was there before, behind something else.
+    CHECK_FALSE(is_end({0x7f93cd001000, 1, 2, text, text, end}, 5));
+}
