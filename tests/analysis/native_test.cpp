@@ -111,10 +111,47 @@ TEST_CASE("native: what leaked is the culprit together, where no class and no si
     CHECK(of_sizes->of_class.empty());
     CHECK(of_sizes->size == 220);
     CHECK(of_sizes->largest_count == 1);
-    // Half of it leaked at least.
-    CHECK_FALSE(native_culprit(
-        with_blocks({row(8, 3, none, nothing, Address(1)), row(9, 3, none, nothing, Address(2)),
-                     row(20, 3, none, stacks, Address(3)), row(21, 3, none, stacks, Address(4))})));
+    // A quarter of it leaked at least.
+    const auto with_stacks = [&](std::uint64_t blocks) {
+        return native_culprit(with_blocks(
+            {row(8, 3, none, nothing, Address(1)), row(9, 3, none, nothing, Address(2)),
+             row(20, blocks, none, stacks, Address(3)), row(21, blocks, none, stacks, Address(4))}));
+    };
+    REQUIRE(with_stacks(3));
+    CHECK(with_stacks(3)->bytes == 51);
+    CHECK_FALSE(with_stacks(4));
+}
+
+TEST_CASE("native: what one variable leads to is the culprit together, where it is more than a size has",
+          "[analysis][native]") {
+    const Address none, kept(0x7f0000002000);
+    using enum ReachedFrom;
+    const auto from = [&](Address variable, std::uint64_t size, std::uint64_t count) {
+        NativeBlockRow made = row(size, count, none, modules, Address(0x9000));
+        made.word = variable;
+        return made;
+    };
+    const auto of_sizes = native_culprit(
+        with_blocks({from(kept, 40, 10), from(kept, 56, 10), row(72, 9, none, stacks, Address(2)),
+                     row(8, 3, none, stacks, Address(1))}));
+    REQUIRE(of_sizes);
+    CHECK(of_sizes->mixed);
+    CHECK(of_sizes->bytes == 960);
+    CHECK(of_sizes->count == 20);
+    CHECK(of_sizes->held.leaked == 0);
+    CHECK(of_sizes->held.by_count == 20);
+    CHECK(of_sizes->size == 56);
+    CHECK(of_sizes->largest_count == 10);
+    // More than the size that has half by itself; not what is found from elsewhere.
+    const auto more = native_culprit(
+        with_blocks({from(kept, 56, 10), from(kept, 40, 5), row(8, 3, none, stacks, Address(1))}));
+    REQUIRE(more);
+    CHECK(more->bytes == 760);
+    const auto not_more =
+        native_culprit(with_blocks({from(kept, 56, 10), row(40, 5, none, stacks, Address(2))}));
+    REQUIRE(not_more);
+    CHECK_FALSE(not_more->mixed);
+    CHECK(not_more->bytes == 560);
 }
 
 TEST_CASE("memory: sums by what they count as", "[analysis][native]") {
