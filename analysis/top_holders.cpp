@@ -430,8 +430,12 @@ void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,
             holder.frame = frame_words(graph.frame({root.thread, root.frame}));
             holder.call = call_words(graph.frame({root.thread, root.frame}));
             holder.code = graph.frame({root.thread, root.frame}).code;
-            holder.in_work = expression.from_address;
-            if (!holder.in_work && expression.first == 0 && expression.steps.size() == 1)
+            // Up to 3.10 a coroutine that runs has its frame as an object, through which its locals are reached.
+            const bool one_step = expression.steps.size() == 1;
+            const bool of_frame =
+                expression.from_address && one_step && expression.steps.front().name.own_frame;
+            holder.in_work = expression.from_address && !of_frame;
+            if (of_frame || (!expression.from_address && expression.first == 0 && one_step))
                 holder.local = expression.steps.front().name.name;
         }
     });

@@ -58,11 +58,9 @@ std::string place_in_library(const Scene& scene) {
     return {};
 }
 
-std::string place_of_holder(const Scene& scene, const Cause& cause) {
+std::string place_of_holder(const Scene& scene) {
     const TopHolder& holder = scene.holder();
-    const bool waits = cause.kind == "tasks";  // a call that waits for them; up to 3.10 without the local
-    if (!holder.local.empty() && !waits)
-        return fmt::format("{}, local {}", own_name_of(holder.call), holder.local);
+    if (!holder.local.empty()) return fmt::format("{}, local {}", own_name_of(holder.call), holder.local);
     std::vector<std::string> places;
     for (const NameInSource& name : names_in_source(scene)) {
         if (name.only_else || name.kind == NameInSource::Kind::key) continue;
@@ -95,7 +93,7 @@ std::string pattern_of(const RetainedLookup& retained, const OverviewResult& ove
     switch (suspect.kind) {
         case Suspect::Kind::holder:
             return with_content(
-                place_of_holder(Scene(retained, *suspect.holder), suspect.cause),
+                place_of_holder(Scene(retained, *suspect.holder)),
                 suspect.holder->joint ? suspect.holder->joint->type : suspect.holder->content_type);
         case Suspect::Kind::pinned: {
             const ArrayHolderRow& row = *overview.pinned;
