@@ -3,6 +3,7 @@
 #include "cli/console.h"
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
+#include "parsers/elf/core_key.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -96,8 +97,9 @@ void AnsweredCores::add_line(const Json& line) {
         paths_.insert(text(line, "path"));
 }
 
-bool AnsweredCores::has(const std::string& key, const std::string& path) const {
-    return key.empty() ? paths_.count(path) > 0 : keys_.count(key) > 0;
+bool AnsweredCores::has(const std::string& key, const std::string& path, std::uint64_t file_bytes) const {
+    if (key.empty()) return paths_.count(path) > 0;
+    return keys_.count(key) > 0 || keys_.count(cut_core_key(key, file_bytes)) > 0;
 }
 
 bool Shard::has(const std::string& path) const {

@@ -5,12 +5,15 @@
 // A batch over thousands of cores takes hours, and is killed in the middle of it: by a scheduler, by a reboot. So each
 // line is written with one call, as soon as it is there, and who goes on with such a file cuts off a last line that was
 // not finished. What was answered is told by the identity of the core (parsers/elf/core_key.h) and not by its path:
-// cores are moved, compressed, and read from other mounts.
+// cores are moved, compressed, and read from other mounts. So of copies of one core that a batch comes upon the first
+// has a line. A cut core is another than the whole one, and than one that was cut elsewhere; but where the whole one has
+// a line, it has nothing to add.
 
 #include "cli/json.h"
 #include "parsers/base/descriptor.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -41,8 +44,8 @@ public:
     void add_lines(const std::string& path);
     void add_line(const Json& line);
 
-    /// `key`: of the core; by path only what has none.
-    bool has(const std::string& key, const std::string& path) const;
+    /// `key`: of the core, whole or found to be cut; by path only what has none. `file_bytes`: of its file.
+    bool has(const std::string& key, const std::string& path, std::uint64_t file_bytes = 0) const;
     std::size_t skipped() const { return skipped_; }
     std::size_t count() const { return keys_.size() + paths_.size(); }
 

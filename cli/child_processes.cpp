@@ -88,7 +88,7 @@ class Children {
 public:
     Children(std::size_t count, const ChildRules& rules, const std::function<int(std::size_t)>& job,
              const std::function<void(std::size_t, const ChildEnd&)>& done)
-        : rules_(rules), job_(job), done_(done), ends_(count) {}
+        : rules_(rules), job_(job), done_(done), ends_(count), passed_over_(count) {}
     ~Children() {
         for (const auto& child : running_) ::kill(child->pid, SIGKILL);
         for (const auto& child : running_) ::waitpid(child->pid, nullptr, 0);
@@ -97,7 +97,7 @@ public:
     void run() {
         while (told_ < ends_.size()) {
             while (next_ < ends_.size() && running_.size() < std::max<std::size_t>(rules_.at_once, 1) &&
-                   start()) {
+                   next()) {
             }
             if (!running_.empty()) wait();
             tell();
@@ -105,7 +105,23 @@ public:
     }
 
 private:
-    /// False if no more children can be started now; tried again when others have ended.
+    /// Starts the next job, or passes it over. False if no more children can be started now, which is tried again when
+    /// others have ended; and after one that was passed over: those that run are looked at in between.
+    bool next() {
+        passed_ = false;
+        if (rules_.wanted && asked_ == next_) {
+            ++asked_;
+            if (!rules_.wanted(next_)) {
+                passed_ = true;
+                ends_[next_].emplace();
+                passed_over_[next_++] = true;
+                if (rules_.tick) rules_.tick();
+                return false;
+            }
+        }
+        return start();
+    }
+
     bool start() {
         auto child = std::make_unique<Child>();
         child->job = next_;
@@ -130,6 +146,7 @@ private:
     }
 
     int milliseconds_to_wait() const {
+        if (passed_) return 0;
         Clock::time_point first = Clock::time_point::max();
         if (rules_.tick) first = Clock::now() + tick_time;
         for (const auto& child : running_) first = std::min(first, child->deadline);
@@ -177,7 +194,7 @@ private:
 
     void tell() {
         for (; told_ < ends_.size() && ends_[told_]; ++told_) {
-            done_(told_, *ends_[told_]);
+            if (!passed_over_[told_]) done_(told_, *ends_[told_]);
             ends_[told_] = ChildEnd();  // frees what it wrote
         }
     }
@@ -187,7 +204,10 @@ private:
     const std::function<void(std::size_t, const ChildEnd&)>& done_;
     std::vector<std::optional<ChildEnd>> ends_;
     std::vector<std::unique_ptr<Child>> running_;
+    std::vector<bool> passed_over_;
     std::size_t next_ = 0, told_ = 0;
+    std::size_t asked_ = 0;  // whether these are wanted
+    bool passed_ = false;    // the last one was not
 };
 
 }  // namespace

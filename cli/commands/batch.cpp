@@ -19,9 +19,11 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -59,11 +61,62 @@ struct Share {
     std::optional<std::size_t> memory;  // bytes, with --memory or --max-memory
 };
 
-/// The cores that are asked, each with what is known of it before.
+/// The cores that the words name.
 struct CoresToAsk {
-    std::vector<BatchCore> cores;
     std::vector<std::string> paths;  // to open them
+    std::vector<std::string> shown;  // as the lines have them
     Descriptor piped;                // keeps the core that came on standard input
+};
+
+/// Which cores are asked. What a core is, is found when its turn comes, while others are at work: it takes
+/// milliseconds, and there may be a million.
+class Choice {
+public:
+    Choice(const CoresToAsk& asked, AnsweredCores answered, const Redactor& redactor)
+        : asked_(asked), answered_(std::move(answered)), redactor_(redactor) {}
+
+    /// Whether the core has no line yet.
+    bool wants(std::size_t i) {
+        const std::string &path = asked_.paths[i], &shown = asked_.shown[i];
+        BatchCore core{shown, core_key(path), {}, 0};
+        struct stat facts {};
+        if (::stat(path.c_str(), &facts) == 0) core.file_bytes = static_cast<std::uint64_t>(facts.st_size);
+        if (!core.key.empty() && here_.has(core.key, shown, core.file_bytes)) {
+            ++copies_;
+            return false;
+        }
+        if (answered_.has(core.key, redactor_.path(shown), core.file_bytes)) {
+            ++before_;
+            return false;
+        }
+        if (shown == path) core.stored = stored_core(path);
+        at_work_.emplace(i, std::move(core));
+        return true;
+    }
+
+    const BatchCore& core(std::size_t i) const { return at_work_.at(i); }
+    /// Whether the line is of no copy whose line came while this one was at work. After it the core is forgotten.
+    bool keeps(std::size_t i, const Json& line) {
+        const BatchCore core = std::move(at_work_.at(i));
+        at_work_.erase(i);
+        if (core.key.empty()) return true;
+        if (here_.has(core.key, core.path, core.file_bytes)) {
+            ++copies_;
+            return false;
+        }
+        here_.add_line(line);
+        return true;
+    }
+
+    std::size_t before() const { return before_; }
+    std::size_t copies() const { return copies_; }
+
+private:
+    const CoresToAsk& asked_;
+    AnsweredCores answered_, here_;  // before, and in this run
+    const Redactor& redactor_;
+    std::map<std::size_t, BatchCore> at_work_;
+    std::size_t before_ = 0, copies_ = 0;
 };
 
 std::vector<std::string> arguments_for(const std::string& path, const CommonOptions& options,
@@ -121,7 +174,7 @@ void check(const Session& session, const BatchOptions& options) {
                           fmt::format("-j {}: a number from 1 to {} is needed", *options.jobs, most_jobs));
 }
 
-/// The cores that the words name, without those of other parts, and those that were answered.
+/// The cores that the words name, without those of other parts.
 CoresToAsk find_cores(Session& session, const BatchOptions& options) {
     CoresToAsk asked;
     const std::vector<std::string>& words = session.words().paths;
@@ -133,30 +186,25 @@ CoresToAsk find_cores(Session& session, const BatchOptions& options) {
     const CorePaths found = find_core_paths(words, list, piped);
     for (const std::string& note : found.notes) session.console().note(note);
     const Shard shard = options.shard.empty() ? Shard() : shard_of(options.shard);
+    for (const std::string& path : found.paths) {
+        std::string shown = path == piped && !piped.empty() ? "-" : path;
+        if (!shard.has(shown)) continue;
+        asked.shown.push_back(std::move(shown));
+        asked.paths.push_back(path);
+    }
+    if (found.paths.empty()) session.console().note("no core found");
+    asked.piped = std::move(input.core);
+    return asked;
+}
+
+AnsweredCores read_answered(Session& session, const BatchOptions& options) {
     AnsweredCores answered;
     for (const std::string& lines : options.resume) answered.add_lines(lines);
     if (answered.skipped() > 0)
         session.console().note(fmt::format("--resume: {} skipped, which {} no line of a batch",
                                            counted(answered.skipped(), "line", "lines"),
                                            answered.skipped() == 1 ? "is" : "are"));
-    std::size_t done = 0;
-    for (const std::string& path : found.paths) {
-        const std::string shown = path == piped && !piped.empty() ? "-" : path;
-        if (!shard.has(shown)) continue;
-        BatchCore core{shown, core_key(path), {}};
-        if (answered.has(core.key, session.redactor().path(shown))) {
-            ++done;
-            continue;
-        }
-        if (shown == path) core.stored = stored_core(path);
-        asked.cores.push_back(std::move(core));
-        asked.paths.push_back(path);
-    }
-    if (done > 0)
-        session.console().note(fmt::format("{} answered before", counted(done, "core was", "cores were")));
-    if (found.paths.empty()) session.console().note("no core found");
-    asked.piped = std::move(input.core);
-    return asked;
+    return answered;
 }
 
 ExitCode run_batch(Session& session, const BatchOptions& options) {
@@ -168,7 +216,8 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     if (!options.output.empty() && options.output != "-") file.emplace(options.output, goes_on);
     const CoresToAsk asked = find_cores(session, options);
     for (const std::string& path : asked.paths) session.redactor().know_path(path);
-    const std::size_t count = asked.cores.size();
+    Choice choice(asked, read_answered(session, options), session.redactor());
+    const std::size_t count = asked.paths.size();
     constexpr std::size_t longest = 1 << 30;
     const ProgressCallback progress = session.progress();
     Output output;
@@ -179,13 +228,17 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
                              std::max<std::size_t>(count, 1));
     rules.timeout = std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest));
     rules.most_memory = options.max_memory.value_or(0);
-    if (progress) rules.tick = [&] { progress(tally.text(count), tally.share(count)); };
+    rules.wanted = [&](std::size_t i) { return choice.wants(i); };
+    const auto left = [&] { return count - choice.before() - choice.copies(); };
+    if (progress)
+        rules.tick = [&] { progress(tally.text(left()), tally.share(std::max<std::size_t>(left(), 1))); };
     Share share{std::clamp<std::size_t>(available_processors() / rules.at_once, 1, most_jobs), {}};
     if (memory) share.memory = std::max<std::size_t>(*memory / rules.at_once, 1);
     if (options.max_memory) share.memory = *options.max_memory / 4 * 3;  // the rest: what is no column
     const auto job = [&](std::size_t i) { return answer(asked.paths[i], session, share); };
     const auto done = [&](std::size_t i, const ChildEnd& end) {
-        const Json line = batch_line(asked.cores[i], end, session.redactor(), options.brief);
+        const Json line = batch_line(choice.core(i), end, session.redactor(), options.brief);
+        if (!choice.keeps(i, line)) return;
         tally.add(line);
         session.clear_progress();
         const std::string text = json_text(line) + "\n";
@@ -195,6 +248,12 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     };
     run_in_children(count, rules, job, done);
     session.clear_progress();
+    if (choice.before() > 0)
+        session.console().note(
+            fmt::format("{} answered before", counted(choice.before(), "core was", "cores were")));
+    if (choice.copies() > 0)
+        session.console().note(fmt::format("{} of a core that has a line",
+                                           counted(choice.copies(), "file is a copy", "files are copies")));
     return tally.exit();
 }
 
@@ -211,7 +270,8 @@ Each line has these columns, of the schema heapsift.batch/1, null where the core
 does not tell:
 
   schema, path
-  identity       of the core, wherever a copy lies, compressed or not
+  identity       of the core, wherever a copy lies, compressed or not; of a cut
+                 one with "-cut-" and the bytes of its file behind it
   exit           0 analysed, 3 in part, 1 not; then error {code, message, hint}
   signature      equal for the same cause: program, kind, who holds what; no
                  address, count, line, host or version of Python is in it
@@ -232,8 +292,9 @@ does not tell:
   overview       as in overview --json; not with --brief
   core           as in the other answers; not with --brief
 
-A long batch that may be killed writes a file and goes on with it; cores that
-have a line there are known by their identity and skipped:
+Of copies of one core the first has a line; so has a cut one, unless the whole
+one has. A long batch that may be killed writes a file and goes on with it;
+cores that have a line there are known by their identity and skipped:
 
 )";
 

@@ -7,6 +7,7 @@
 #include "cli/json_envelope.h"
 #include "cli/render/process.h"
 #include "parsers/base/text.h"
+#include "parsers/elf/core_key.h"
 
 #include <fmt/format.h>
 
@@ -109,6 +110,15 @@ void add_totals(Json& line, const Json& data) {
     line["suspects"] = std::move(suspects);
 }
 
+/// What only the answer knows of a compressed core.
+bool was_cut(const Json& document) {
+    for (const Json& warning : document.value("warnings", Json::array())) {
+        const Json code = member(warning, "code");
+        if (code == "core-cut" || code == "stream-cut") return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 Json batch_line(const BatchCore& core, const ChildEnd& end, const Redactor& redactor, bool brief) {
@@ -124,6 +134,7 @@ Json batch_line(const BatchCore& core, const ChildEnd& end, const Redactor& reda
     } else {
         line["exit"] = end.exit;
     }
+    if (!core.key.empty() && was_cut(document)) line["identity"] = cut_core_key(core.key, core.file_bytes);
     const Json data = member(document, "data");
     Json envelope = member(document, "core");
     if (data.is_null())

@@ -83,8 +83,13 @@ std::string core_key(const std::string& path) {
         if (!notes.empty()) add(notes.data(), notes.size());
     }
     const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
-    return fmt::format("{:016x}{:016x}{}", hash.high64, hash.low64,
-                       core.is_plain() && core.size() < promised ? "-cut" : "");
+    const std::string key = fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+    return core.is_plain() && core.size() < promised ? cut_core_key(key, core.size()) : key;
+}
+
+std::string cut_core_key(const std::string& key, std::uint64_t file_bytes) {
+    if (key.empty() || key.find("-cut-") != std::string::npos) return key;
+    return fmt::format("{}-cut-{}", key, file_bytes);
 }
 
 }  // namespace heapsift

@@ -102,6 +102,36 @@ TEST_CASE("children: one that crashes, is killed or hangs harms no other", "[cli
     CHECK(no_children());
 }
 
+TEST_CASE("children: a job that is not wanted is neither run nor told of, and is asked about in its turn",
+          "[cli][batch]") {
+    const std::size_t at_once = GENERATE(1, 3);
+    std::vector<std::size_t> asked, told;
+    ChildRules rules{at_once, std::chrono::seconds(0)};
+    rules.wanted = [&](std::size_t i) {
+        asked.push_back(i);
+        return i % 3 != 1;
+    };
+    run_in_children(
+        10, rules,
+        [](std::size_t i) {
+            ::usleep(static_cast<useconds_t>((10 - i) * 1000));
+            return static_cast<int>(i);
+        },
+        [&](std::size_t i, const ChildEnd& end) {
+            CHECK(end.exit == static_cast<int>(i));
+            told.push_back(i);
+            // One at a time, nothing is asked about before those in front of it have been told of.
+            if (at_once == 1) CHECK(asked.size() <= i + 2);
+        });
+    CHECK(asked == std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    CHECK(told == std::vector<std::size_t>{0, 2, 3, 5, 6, 8, 9});
+    rules.wanted = [](std::size_t) { return false; };
+    run_in_children(
+        10, rules, [](std::size_t) { return 0; },
+        [](std::size_t, const ChildEnd&) { FAIL("none is wanted"); });
+    CHECK(no_children());
+}
+
 TEST_CASE("children: what the reader of the lines throws ends them all", "[cli][batch]") {
     const auto job = [](std::size_t i) {
         while (i > 0) ::pause();
@@ -235,6 +265,25 @@ TEST_CASE("batch: a file of lines is gone on with, without what was not finished
     CHECK_FALSE(some.has("4", "b"));
 }
 
+TEST_CASE("batch: a core that is cut is another than the whole one, and than one that was cut elsewhere",
+          "[cli][batch]") {
+    CHECK(cut_core_key("0123", 77) == "0123-cut-77");
+    CHECK(cut_core_key("0123-cut-5", 77) == "0123-cut-5");
+    CHECK(cut_core_key("", 77).empty());
+    std::string cut = good;
+    cut.replace(cut.find("\"warnings\":[]"), 13,
+                R"("warnings":[{"code":"stream-cut","message":"x","count":1}])");
+    const Json line = batch_line({"/cores/core.1", "0123", {}, 77}, ended(3, cut), Redactor(false), true);
+    CHECK(line["identity"] == "0123-cut-77");
+    CHECK(batch_line({"/cores/core.1", "", {}, 77}, ended(3, cut), Redactor(false), true)["identity"]
+              .is_null());
+    AnsweredCores answered;
+    answered.add_line(line);
+    CHECK(answered.has("0123", "elsewhere", 77));
+    CHECK_FALSE(answered.has("0123", "/cores/core.1", 99));
+    CHECK(answered.has("0123-cut-77", "plain", 1000));
+}
+
 TEST_CASE("batch: each path is in one part", "[cli][batch]") {
     const Shard all = shard_of("1/1");
     CHECK(all.has("x"));
@@ -275,7 +324,8 @@ TEST_CASE("batch: the key of a core is its own, wherever it lies", "[cli][batch]
     const std::string key = core_key(directory.write("a", core));
     CHECK(key.size() == 32);
     CHECK(core_key(directory.write("b", core)) == key);
-    CHECK(core_key(directory.write("c", core.substr(0, core.size() - 100))) == key + "-cut");
+    CHECK(core_key(directory.write("c", core.substr(0, core.size() - 100))) ==
+          key + "-cut-" + std::to_string(core.size() - 100));
     CHECK(core_key(directory.write(
               "d", CoreWriter().thread(2, 6).load(0x10000, std::string(4096, 'a')).bytes())) != key);
     for (std::size_t cut : {0, 1, 5, 17, 63, 64, 100, 200})

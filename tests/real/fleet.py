@@ -336,6 +336,7 @@ def copies(test, lines):
     test.batch(output, folder, "--resume", os.path.join(test.work, "one.jsonl"))
     if read(output):
         test.fail("copies: batch --resume asks again: %s" % [line["path"] for line in read(output)])
+    in_one_run(test, chosen, folder)
     if fleet_engines.why_no_dask():
         return
     sys.path.insert(0, test.site)
@@ -347,6 +348,30 @@ def copies(test, lines):
     if sorted(line["identity"] or "" for line in twice) != sorted([""] + [line["identity"] for line in chosen]):
         test.fail("copies: a fleet has %s" % [(line["path"], line["identity"]) for line in twice])
     remote(test, heapsift, chosen)
+
+
+def in_one_run(test, chosen, folder):
+    """Of copies in one run the first has a line; a cut one has its own, whatever comes first, and is known again."""
+    cut = os.path.join(folder, "a-cut.zst")  # before the others
+    with open(chosen[0]["path"], "rb") as source, open(cut, "wb") as file:
+        file.write(source.read()[: os.path.getsize(chosen[0]["path"]) * 7 // 10])
+    shorter = os.path.join(folder, "b-cut")
+    subprocess.run("zstd -dcq '%s' | head -c 9000000 > '%s'" % (chosen[1]["path"], shorter), shell=True, check=True)
+    for at_once in ("1", "2"):
+        output = os.path.join(test.work, "one-run.%s.jsonl" % at_once)
+        paths = [folder, chosen[0]["path"], chosen[1]["path"]]
+        test.batch(output, *paths, "-j", at_once)
+        made = read(output)
+        got = [(os.path.basename(line["path"]), line["identity"], line["exit"]) for line in made]
+        wanted = [("a-cut.zst", "%s-cut-%d" % (chosen[0]["identity"], os.path.getsize(cut)), 3), ("another.zst", chosen[0]["identity"], 0),
+                  ("b-cut", "%s-cut-9000000" % chosen[1]["identity"], 3), ("unpacked", chosen[1]["identity"], 0)]
+        if got != wanted:
+            test.fail("copies: in one run, -j %s: %s, not %s" % (at_once, got, wanted))
+        test.batch(output, *paths, "--resume", output)
+        if len(read(output)) != len(made):
+            test.fail("copies: a cut core is asked again: %s" % [line["path"] for line in read(output)[len(made):]])
+    os.remove(cut)
+    os.remove(shorter)
 
 
 def remote(test, heapsift, chosen):
