@@ -142,7 +142,7 @@ const std::vector<Command>& all_commands() {
          setup_query,
          false,
          query_details},
-        {{.name = "report", .takes_exports = true, .takes_older = true},
+        {{.name = "report", .takes_exports = true, .takes_older = true, .takes_lines = true},
          "-o FILE [OLD] [CORE]",
          "one page to look at and to send",
          false,

@@ -195,9 +195,10 @@ const std::vector<CommandText>& command_texts() {
         {"report",
          "Writes one HTML page that needs nothing else: what fills the memory, the likely causes with their "
          "fixes and paths, pictures of what retains what, and tables that sort and filter. With two cores "
-         "also what grew.",
+         "also what grew. Of the lines of a batch: causes over time, by version and by host.",
          {{"report -o heap.html", "a page about the core in use"},
           {"report -o grown.html core.1 core.2", "with what grew from the first to the second"},
+          {"report -o fleet.html lines.jsonl", "of many cores, from the lines of batch"},
           {"report -o heap.html --redact", "without values that the program stored"}}},
         {"batch",
          "Answers about many cores, one line of JSON each. Cores with a like cause share a signature.",

@@ -145,6 +145,10 @@ private:
 
     void take_core(const std::string& word) {
         throw_if_script(word);
+        if (result_.older && command_ && command_->takes_lines) {
+            result_.paths.push_back(word);
+            return;
+        }
         throw_if_second(word);
         result_.core = word;
     }
@@ -159,9 +163,7 @@ private:
             result_.older = std::exchange(result_.core, std::nullopt);
             return;
         }
-        if (result_.older)
-            throw wrong_usage("two-cores", fmt::format("{}: a third core", shell_quoted(word)),
-                              fmt::format("{} takes a core, or an older and a newer one", command_->name));
+        if (result_.older) throw third_core(word, command_->name);
         if (result_.core) throw two_cores(*result_.core, word);
         if (result_.process) throw two_cores(std::to_string(*result_.process), word);
     }
@@ -263,6 +265,11 @@ Error two_cores(const std::string& first, const std::string& second) {
     return wrong_usage("two-cores",
                        fmt::format("two cores given, {} and {}", shell_quoted(first), shell_quoted(second)),
                        "name one");
+}
+
+Error third_core(const std::string& word, const std::string& command) {
+    return wrong_usage("two-cores", fmt::format("{}: a third core", shell_quoted(word)),
+                       fmt::format("{} takes a core, or an older and a newer one", command));
 }
 
 Words read_words(std::span<const std::string> words, const WordRules& rules) {

@@ -26,6 +26,7 @@ struct WordShape {
     bool takes_process = false;    // with takes_paths: capture's word is a process id
     bool takes_exports = false;    // with takes_paths or takes_older: files that export wrote, too
     bool takes_older = false;      // report: of two cores the first is the older one
+    bool takes_lines = false;      // with takes_older: or any number of files with lines of batches
     bool takes_sql = false;        // query: a statement, or -
 };
 
@@ -37,7 +38,7 @@ struct Words {
     std::vector<std::string> more_addresses;  // after the first
     std::optional<std::string> sql = {};      // "-": it comes from standard input
     std::vector<std::string> topics;
-    std::vector<std::string> paths;
+    std::vector<std::string> paths;         // with takes_lines: files after the first two
     std::optional<std::string> older = {};  // a core to compare with
     std::vector<std::string> notes;         // lines for standard error
     std::string typed = {};  // the whole command line behind the program's name, quoted for the shell
@@ -55,6 +56,8 @@ bool looks_like_process_id(const std::string& word);
 
 /// The error for a line that names two cores.
 Error two_cores(const std::string& first, const std::string& second);
+/// The error for one that names three, where a command takes two.
+Error third_core(const std::string& word, const std::string& command);
 
 /// What looks like a process id is one, where a core may stand, unless a file has that name. (An address has
 /// eight digits at least.) Throws `Error` (exit 2), one line that helps, if a word fits nowhere:

@@ -19,6 +19,8 @@ set(allowed
     cli/complete/processes cli/stored_core cli/batch_lines
     # keys of a document
     cli/render/arrays cli/render/export cli/query/row_tables
+    # lines of a batch: their keys, paths, and signatures, whose first part is the program; and what kind of file has them
+    cli/report/fleet cli/report/lines_source
     # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name
     analysis/path_expression analysis/suspects/pattern analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
     # names of modules and paths of files: whose code is what

@@ -1,4 +1,5 @@
-// heapsift report: one page to look at and to send. (What is on it: cli/report/report.h.)
+// heapsift report: one page to look at and to send. (What is on it: cli/report/report.h, and for files of lines
+// cli/report/fleet_page.h.)
 
 #include "cli/commands/report.h"
 
@@ -7,12 +8,18 @@
 #include "cli/exported_inventory.h"
 #include "cli/output_file.h"
 #include "cli/question.h"
+#include "cli/report/fleet_page.h"
+#include "cli/report/lines_source.h"
+#include "cli/report/read_fleet.h"
 #include "cli/report/report.h"
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -73,7 +80,7 @@ GrowthResult growth_since(Older older, Question& question) {
     return growth(both);
 }
 
-Document summary_of(const ReportPage& page, const std::string& path) {
+Document report_summary(const ReportPage& page, const std::string& path) {
     struct stat facts {};
     const std::uint64_t bytes =
         ::stat(path.c_str(), &facts) == 0 ? static_cast<std::uint64_t>(facts.st_size) : 0;
@@ -87,13 +94,79 @@ Document summary_of(const ReportPage& page, const std::string& path) {
     return document;
 }
 
-ExitCode run_report(Session& session, const ReportOptions& options) {
-    session.refuse_csv("report", "use --json");
+/// The files of lines that the words name; none if they name cores. Throws `Error` if they name both.
+std::vector<std::string> files_of_lines(Session& session) {
+    const Words& words = session.words();
+    std::vector<std::string> files;
+    if (words.older) files.push_back(*words.older);
+    if (words.core) files.push_back(*words.core);
+    files.insert(files.end(), words.paths.begin(), words.paths.end());
+    std::vector<std::string> others;
+    for (const std::string& path : files)
+        if (struct stat facts{};
+            !holds_batch_lines(path) && (::stat(path.c_str(), &facts) != 0 || facts.st_size > 0))
+            others.push_back(path);
+    if (others.size() == files.size() || words.process) {
+        if (!words.paths.empty()) throw third_core(words.paths.front(), "report");
+        return {};
+    }
+    if (!others.empty())
+        throw wrong_usage("not-lines",
+                          fmt::format("{} has no lines of a batch", escape_for_terminal(others.front())),
+                          "a page is about one core, about two, or about files of lines");
+    if (std::none_of(files.begin(), files.end(), holds_batch_lines)) return {};  // all are empty
+    return files;
+}
+
+ExitCode report_lines(Session& session, const ReportOptions& options, const std::vector<std::string>& files) {
+    for (const std::string& path : files) {
+        session.redactor().know_path(path);
+        std::error_code error;
+        if (std::filesystem::equivalent(path, options.output, error))
+            throw wrong_usage("output-is-input",
+                              escape_for_terminal(options.output) + " has the lines themselves",
+                              "name another file");
+    }
+    OutputFile file(options.output, {.overwrite = options.overwrite});
+    const Fleet fleet = read_fleet(files, session.progress());
+    session.clear_progress();
+    if (fleet.lines() == 0)
+        throw cannot_analyse(
+            "no-lines",
+            fmt::format("{}: none of its lines is of a batch", escape_for_terminal(files.front())),
+            command_line("batch /var/crash -o lines.jsonl") + " writes such lines");
+    note_skipped_lines(fleet.skipped(), session.diagnostics());
+    const Page shown = session.page_of_file();
+    const ReportPage page =
+        fleet_page(fleet, {.rows = session.options().limit, .output = options.output, .files = files},
+                   session.diagnostics(), shown);
+    write_report(page, shown, [&](std::string_view text) { file.write(text); });
+    file.commit();
+    Document document = report_summary(page, options.output);
+    document.data["cores"] = fleet.cores();
+    document.data["analysed"] = fleet.analysed();
+    document.data["in_part"] = fleet.in_part();
+    document.data["failed"] = fleet.failed();
+    document.data["causes"] = fleet.causes().size();
+    document.data["hosts"] = fleet.hosts().count();
+    document.data["lines"] = entries(
+        {{"read", fleet.lines()}, {"repeated", fleet.repeated()}, {"skipped", fleet.skipped().lines()}});
+    return session.write(document);
+}
+
+void check_output(const ReportOptions& options) {
     if (options.output.empty())
         throw wrong_usage("no-output", "report needs -o FILE", command_line("report -o heap.html"));
     if (options.output == "-")
         throw wrong_usage("not-a-file", "report: a page is not written to standard output",
                           "name a file: -o heap.html");
+}
+
+ExitCode run_report(Session& session, const ReportOptions& options) {
+    session.refuse_csv("report", "use --json");
+    check_output(options);
+    if (const std::vector<std::string> files = files_of_lines(session); !files.empty())
+        return report_lines(session, options, files);
     const std::optional<std::string> older_path = session.words().older;
     if (older_path) session.redactor().know_path(*older_path);
     OutputFile file(options.output,
@@ -119,7 +192,7 @@ ExitCode run_report(Session& session, const ReportOptions& options) {
     const ReportPage page = report(session, question, std::move(wishes));
     write_report(page, session.page_of_file(), [&](std::string_view text) { file.write(text); });
     file.commit();
-    return session.write(summary_of(page, options.output));
+    return session.write(report_summary(page, options.output));
 }
 
 constexpr const char* details_of_report =
@@ -131,8 +204,20 @@ arrays, blocks of C code, and what the core lacks. With two cores also what grew
 from the older to the newer one; an export (.db) may stand for the older:
 )";
 
+constexpr const char* details_of_lines_page =
+    R"(
+Of many cores, from files of lines that `batch` wrote (also compressed; whatever
+their names: a file is told by its content): causes, by signature, over time, by
+version of the interpreter and of packages, and by host, with an example each,
+its report linked where one lies beside it, as core.1.html beside core.1:
+)";
+
 constexpr const char* details_of_page =
     R"(
+A core of which several lines tell counts once, the first time. Lines are not
+kept: what is, is a number for each cause, hour, host and version, and 16 bytes
+a core. Lines that are none of a batch are skipped, counted, and exit is 3.
+
 -n N rows in each table (0: all), in place of up to 1000. The page has values
 that the program stored, its arguments and paths; --redact leaves them out.
 
@@ -145,7 +230,8 @@ damaged; 2 FILE exists or cannot be created; 1 the core cannot be analysed.
 
 std::string report_details() {
     return details_of_report + std::string("  ") + command_line("report -o grown.html old.db core.2") + "\n" +
-           details_of_page;
+           details_of_lines_page + "  " + command_line("report -o fleet.html lines.jsonl more.jsonl.zst") +
+           "\n" + details_of_page;
 }
 
 CommandRunner setup_report(CommandOptions& declare) {

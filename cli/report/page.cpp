@@ -7,6 +7,7 @@
 #include "cli/version.h"
 #include "cli/write/html.h"
 #include "cli/write/spans.h"
+#include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
@@ -58,6 +59,15 @@ std::string section_html(const ReportSection& section, const Page& page) {
 }
 
 }  // namespace
+
+std::string report_notes(const Diagnostics& notes, const Page& page) {
+    if (notes.all().empty()) return {};
+    std::string list = "<div class=\"warnings\"><p>What to know of these numbers:</p><ul>\n";
+    for (const Diagnostic& note : notes.all())
+        list +=
+            "<li>" + escape_for_html(escape_for_terminal(page.redact().message(note.message))) + "</li>\n";
+    return list + "</ul></div>\n";
+}
 
 std::string report_part(const std::vector<Block>& blocks, const Page& page, std::string_view caption) {
     std::string html;
@@ -148,6 +158,7 @@ void write_report(const ReportPage& report, const Page& page,
             return;
         }
         if (mark == "DATA") {
+            if (report.areas.empty()) return;
             write("<script type=\"application/json\" id=\"areas\">");
             write(escape_json_for_script(areas_json(report.areas)));
             return write("</script>\n");

@@ -12,6 +12,7 @@
 #include "cli/document/document.h"
 #include "cli/page.h"
 #include "cli/report/area_tree.h"
+#include "parsers/base/diagnostics.h"
 
 #include <functional>
 #include <string>
@@ -34,6 +35,8 @@ struct ReportPage {
     std::vector<std::pair<std::string, AreaNode>> areas = {};  // of the picture, by name: "objects", "types"
 };
 
+/// What to know of the numbers, one line each; "" if there is nothing.
+std::string report_notes(const Diagnostics& notes, const Page& page);
 /// Blocks as one part of a section.
 std::string report_part(const std::vector<Block>& blocks, const Page& page, std::string_view caption);
 /// A heading below a section's own.

@@ -97,13 +97,8 @@ private:
         made.head.push_back(report_part({overview_masthead(overview_, core)}, page_, {}));
         made.head.push_back("<p class=\"headline\">" +
                             html_of(overview_sentence(overview_, suspects_), page_) + "</p>\n");
-        const auto& notes = session_.diagnostics().all();
-        if (notes.empty()) return;
-        std::string list = "<div class=\"warnings\"><p>What to know of these numbers:</p><ul>\n";
-        for (const Diagnostic& note : notes)
-            list += "<li>" + escape_for_html(escape_for_terminal(session_.redactor().message(note.message))) +
-                    "</li>\n";
-        made.head.push_back(list + "</ul></div>\n");
+        if (std::string notes = report_notes(session_.diagnostics(), page_); !notes.empty())
+            made.head.push_back(std::move(notes));
     }
 
     ReportSection suspects_section() {

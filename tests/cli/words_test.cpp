@@ -18,6 +18,7 @@ const std::vector<WordShape> commands = {{.name = "overview"},
                                          {.name = "help", .takes_core = false, .takes_topics = true},
                                          {.name = "batch", .takes_core = false, .takes_paths = true},
                                          {.name = "report", .takes_older = true},
+                                         {.name = "pages", .takes_older = true, .takes_lines = true},
                                          {.name = "query", .takes_sql = true}};
 
 Words read(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"},
@@ -72,6 +73,10 @@ TEST_CASE("words: of two cores that report takes, the first is the older one; al
     CHECK(living.older == "core.1");
     CHECK(living.process == 4711);
     CHECK(objection({"report", "core.1", "core.2", "core.3"}, files).message == "core.3: a third core");
+    const Words several = read({"pages", "core.1", "core.2", "core.3", "core.1"}, files);
+    CHECK(several.older == "core.1");
+    CHECK(several.core == "core.2");
+    CHECK(several.paths == std::vector<std::string>{"core.3", "core.1"});
 }
 
 TEST_CASE("words: the command before or after the core", "[cli][words]") {

@@ -81,7 +81,8 @@ const std::vector<Library>& libraries() {
         {"sqlite3.h", {"cli/database"}},
         {"xxhash.h",
          {"parsers/index", "parsers/capture/page_hashes.cpp", "parsers/elf/core_key.cpp",
-          "analysis/content_hashes.cpp", "cli/index_place.cpp", "cli/batch_lines.cpp"}},
+          "analysis/content_hashes.cpp", "cli/index_place.cpp", "cli/batch_lines.cpp",
+          "cli/report/fleet_line.cpp"}},
         {"curses.h", {"cli/browse/terminal.cpp"}},
         // The system's.
         {"sys/",

@@ -1,0 +1,145 @@
+#include "cli/report/fleet.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+constexpr const char* other_names = "others";
+constexpr std::size_t fewest_places = 1 << 10;
+
+/// Moves a key's bits about: those of a hash that is no good still differ in their last ones.
+std::uint64_t mixed_key(std::uint64_t key) {
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+    constexpr unsigned half = 32;
+    return (key ^ key >> half) * golden;
+}
+
+}  // namespace
+
+std::uint32_t FleetNames::number_of(const std::string& text) {
+    const auto known = numbers_.find(text);
+    if (known != numbers_.end()) return known->second;
+    if (texts_.size() >= most_ && text != other_names) return number_of(other_names);
+    const auto [made, is_new] = numbers_.emplace(text, static_cast<std::uint32_t>(texts_.size()));
+    texts_.push_back(&made->first);
+    return made->second;
+}
+
+std::size_t FleetKeys::place_of(std::uint64_t key) const {
+    const std::size_t mask = places_.size() - 1;
+    std::size_t at = mixed_key(key) >> 20 & mask;
+    while (places_[at] != 0 && places_[at] != key) at = (at + 1) & mask;
+    return at;
+}
+
+bool FleetKeys::has(std::uint64_t key) const { return !places_.empty() && places_[place_of(key)] == key; }
+
+bool FleetKeys::insert(std::uint64_t key) {
+    if (places_.empty()) places_.resize(fewest_places);
+    const std::size_t at = place_of(key);
+    if (places_[at] == key) return false;
+    places_[at] = key;
+    if (++count_ * 4 <= places_.size() * 3) return true;
+    std::vector<std::uint64_t> old(places_.size() * 2);
+    old.swap(places_);
+    for (const std::uint64_t one : old)
+        if (one != 0) places_[place_of(one)] = one;
+    return true;
+}
+
+std::uint64_t FleetCause::dated() const {
+    std::uint64_t sum = 0;
+    for (const auto& [hour, count] : hours) sum += count;
+    return sum;
+}
+
+FleetCause& Fleet::cause_of(const FleetLine& line) {
+    const std::string signature = line.signature.empty() ? "no signature" : line.signature;
+    const auto known = causes_.find(signature);
+    if (known != causes_.end()) return known->second;
+    const std::string kept = causes_.size() < most_causes ? signature : "other signatures";
+    FleetCause& cause = causes_[kept];
+    if (cause.cores == 0) {
+        cause.signature = kept;
+        cause.kind = line.kind;
+    }
+    return cause;
+}
+
+void Fleet::add(const FleetLine& line) {
+    ++lines_;
+    const std::uint64_t key = line.key();
+    if (line.is_accident()) {
+        accidents_.push_back({key, accident_codes_.number_of(line.error_code)});
+        return;
+    }
+    if (!seen_.insert(key)) {
+        ++repeated_;
+        return;
+    }
+    if (!line.error_code.empty()) return add_failure(line.error_code, line.path, line.error_message);
+    if (line.exit == 1) return add_failure("no-answer", line.path, line.error_message);
+    ++analysed_;
+    FleetCause& cause = cause_of(line);
+    ++cause.cores;
+    const bool whole = line.exit == 0;
+    if (!whole) {
+        ++cause.in_part;
+        ++in_part_;
+    }
+    if (line.hour)
+        ++cause.hours[*line.hour];
+    else
+        ++undated_;
+    ++cause.hosts[hosts_.number_of(line.host)];
+    ++cause.interpreters[interpreters_.number_of(line.interpreter)];
+    if (!line.signal.empty()) ++cause.signals[signals_.number_of(line.signal)];
+    for (const auto& [name, version] : line.packages) {
+        const std::uint32_t package = package_names_.number_of(name);
+        const std::uint32_t number = packages_.number_of(name + " " + version);
+        if (number == package_of_.size()) package_of_.push_back(package);
+        ++cause.packages[number];
+        ++cores_of_package_[package];
+        ++cores_of_version_[number];
+    }
+    if (line.in_use) {
+        ++cause.measured;
+        cause.most_in_use = std::max(cause.most_in_use, *line.in_use);
+        cause.sum_in_use += static_cast<double>(*line.in_use);
+    }
+    const std::uint64_t size = line.in_use.value_or(0);
+    FleetExample& example = cause.example;
+    if (cause.cores == 1 || std::pair(whole, size) > std::pair(example.whole, example.in_use))
+        example = {line.path, line.headline, line.cause, line.fix, size, whole, files_ == 0 ? 0 : files_ - 1};
+}
+
+void Fleet::add_failure(const std::string& code, const std::string& path, const std::string& message) {
+    ++failed_;
+    const bool known = failures_.count(code) > 0 || failures_.size() < most_codes;
+    FleetFailure& failure = failures_[known ? code : other_names];
+    if (failure.cores++ == 0) failure = {1, path, message};
+}
+
+void Fleet::finish() {
+    for (const Accident& accident : accidents_) {
+        if (seen_.insert(accident.key))
+            add_failure(accident_codes_.text(accident.code), {},
+                        "heapsift was killed over it, or not started");
+        else
+            ++repeated_;
+    }
+    accidents_.clear();
+}
+
+std::vector<const FleetCause*> Fleet::causes() const {
+    std::vector<const FleetCause*> found;
+    for (const auto& [signature, cause] : causes_) found.push_back(&cause);
+    std::sort(found.begin(), found.end(), [](const FleetCause* a, const FleetCause* b) {
+        return a->cores != b->cores ? a->cores > b->cores : a->signature < b->signature;
+    });
+    return found;
+}
+
+}  // namespace heapsift

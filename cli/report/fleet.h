@@ -1,0 +1,141 @@
+#pragma once
+
+// Many cores, from the lines of batches: what each cause has, and each host.
+//
+// Lines are taken one by one and forgotten. What stays is a number for each hour, host, interpreter and version of a
+// package that a cause was seen with, the texts of these, an example of each cause, and eight to sixteen bytes for each
+// core, by which one that was told of twice counts once. A million lines of thirty causes on a thousand hosts take 40 MB
+// in all; lines that were made to take most, with a cause, a host and a package of their own each, 2.5 KB each for the
+// first hundred thousand, since there is an end to causes and to names.
+
+#include "cli/report/fleet_line.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace heapsift {
+
+/// Numbers for texts, from 0 on in order of appearance. What comes after `most` is all one text, "others".
+class FleetNames {
+public:
+    explicit FleetNames(std::size_t most) : most_(most) {}
+    std::uint32_t number_of(const std::string& text);
+    const std::string& text(std::uint32_t number) const { return *texts_[number]; }
+    std::size_t count() const { return texts_.size(); }
+
+private:
+    std::size_t most_;
+    std::unordered_map<std::string, std::uint32_t> numbers_;
+    std::vector<const std::string*> texts_;
+};
+
+/// 64-bit keys, none of them 0: 8 to 16 bytes each.
+class FleetKeys {
+public:
+    /// Whether it is new.
+    bool insert(std::uint64_t key);
+    bool has(std::uint64_t key) const;
+    std::size_t count() const { return count_; }
+
+private:
+    std::size_t place_of(std::uint64_t key) const;
+    std::vector<std::uint64_t> places_;
+    std::size_t count_ = 0;
+};
+
+using FleetCounts = std::unordered_map<std::uint32_t, std::uint32_t>;  // by a number of FleetNames
+
+struct FleetExample {
+    std::string path = {}, headline = {}, cause = {}, fix = {};
+    std::uint64_t in_use = 0;
+    bool whole = false;    // it was answered in full
+    std::size_t file = 0;  // of the lines, in the order in which files were begun
+};
+
+struct FleetCause {
+    std::string signature = {}, kind = {};
+    std::uint64_t cores = 0, in_part = 0;  // `in_part`: of a cut or damaged core
+    std::map<std::int64_t, std::uint32_t> hours = {};
+    FleetCounts hosts = {}, interpreters = {}, packages = {}, signals = {};
+    std::uint64_t measured = 0;  // cores with a size
+    std::uint64_t most_in_use = 0;
+    double sum_in_use = 0;
+    FleetExample example = {};  // a core that was answered in full before others, then the largest
+
+    std::uint64_t dated() const;
+};
+
+struct FleetFailure {
+    std::uint64_t cores = 0;
+    std::string path = {}, message = {};  // of the first
+};
+
+class Fleet {
+public:
+    static constexpr std::size_t most_causes = 10'000, most_names = 100'000, most_codes = 1000;
+
+    /// Lines that follow are of another file.
+    void begin_file() { ++files_; }
+    void add(const FleetLine& line);
+    void skip_unended() { ++skipped_.unended; }
+    void skip_no_json() { ++skipped_.no_json; }
+    void skip_other_schema() { ++skipped_.other_schema; }
+    void skip_too_long() { ++skipped_.too_long; }
+    void note_damaged_file() { ++skipped_.damaged_files; }
+    /// After the last line: cores over which heapsift was killed, and which were not answered elsewhere, have failed.
+    void finish();
+
+    struct Skipped {
+        std::uint64_t unended = 0, no_json = 0, other_schema = 0, too_long = 0, damaged_files = 0;
+        std::uint64_t lines() const { return unended + no_json + other_schema + too_long; }
+    };
+
+    /// The most frequent first; then by signature.
+    std::vector<const FleetCause*> causes() const;
+    const std::map<std::string, FleetFailure>& failures() const { return failures_; }
+    const FleetNames& hosts() const { return hosts_; }
+    const FleetNames& interpreters() const { return interpreters_; }
+    const FleetNames& signals() const { return signals_; }
+    /// "shop 2.4.0", and the package of each by its number.
+    const FleetNames& packages() const { return packages_; }
+    std::uint32_t package_of(std::uint32_t version) const { return package_of_[version]; }
+    const FleetCounts& cores_of_package() const { return cores_of_package_; }  // by number of the package
+    const FleetCounts& cores_of_version() const { return cores_of_version_; }  // by number in `packages`
+    const FleetNames& package_names() const { return package_names_; }
+
+    std::size_t files() const { return files_; }
+    std::uint64_t lines() const { return lines_; }  // that were a batch's
+    std::uint64_t cores() const { return analysed_ + failed_; }
+    std::uint64_t analysed() const { return analysed_; }
+    std::uint64_t in_part() const { return in_part_; }
+    std::uint64_t failed() const { return failed_; }
+    std::uint64_t undated() const { return undated_; }    // of those analysed
+    std::uint64_t repeated() const { return repeated_; }  // lines about a core that another one told of
+    const Skipped& skipped() const { return skipped_; }
+
+private:
+    struct Accident {
+        std::uint64_t key;
+        std::uint32_t code;
+    };
+    void add_failure(const std::string& code, const std::string& path, const std::string& message);
+    FleetCause& cause_of(const FleetLine& line);
+
+    std::unordered_map<std::string, FleetCause> causes_;
+    std::map<std::string, FleetFailure> failures_;
+    FleetNames hosts_{most_names}, interpreters_{most_codes}, signals_{most_codes}, packages_{most_names},
+        package_names_{most_names}, accident_codes_{most_codes};
+    std::vector<std::uint32_t> package_of_;
+    FleetCounts cores_of_package_, cores_of_version_;
+    FleetKeys seen_;
+    std::vector<Accident> accidents_;
+    Skipped skipped_;
+    std::size_t files_ = 0;
+    std::uint64_t lines_ = 0, analysed_ = 0, in_part_ = 0, failed_ = 0, undated_ = 0, repeated_ = 0;
+};
+
+}  // namespace heapsift
