@@ -32,7 +32,10 @@ packages=("${build_packages[@]}" catch2 dwz)
 packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-pil python3-lxml mypy python3-dbg debootstrap libjemalloc2 libjemalloc-dev
     musl-tools python3-django python3-sqlalchemy python3-flask python3-aiohttp python3-matplotlib python3-sklearn python3-gevent python3-twisted
     python3-ipython python3-venv zsh fish bash-completion man-db mandoc
+    zstd python3-distributed python3-dask python3-fsspec python3-paramiko python3-yaml parallel rsync openssh-client jq  # a fleet
     tmux libffi-dev make xz-utils)  # to build a Python
+# Services, which a machine starts when they are installed: only in the trees of CI, where nothing is started but by a test.
+packages_of_services=(openssh-server slurm-wlm munge)
 not_covered=()
 
 # more_packages SUITE: tcmalloc and mimalloc, which tests/real/preloaded.py loads before malloc; and greenlet. Of testing, two Pythons; of 11, Python 2.7.
@@ -50,6 +53,7 @@ main() {
     step 1/4 packages "packages: compiler, libraries, Catch2, dwz$([ $real = no ] || echo ", gdb, Python with NumPy and pandas, allocators, debootstrap")"
     # shellcheck disable=SC2207
     if [ $real = yes ]; then packages+=("${packages_of_real_cores[@]}" $(more_packages "$suite")); fi
+    if [ $real = yes ] && [ "${CI:-}" = true ]; then packages+=("${packages_of_services[@]}"); fi
     install_packages "${packages[@]}"
     get_interpreters
     step 3/4 build "build: heapsift and its tests, with $(build_jobs) compilers at a time"

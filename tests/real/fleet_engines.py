@@ -225,6 +225,10 @@ MinJobAge=300
 NodeName={name} NodeAddr=127.0.0.1 CPUs={processors} RealMemory={memory}
 PartitionName=main Nodes={name} Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 """.format(name=name, controller=free_port(), node=free_port(), socket=munge_socket, folder=folder, processors=os.cpu_count(), memory=memory * 9 // 10))
+    version = re.search(r"(\d+)\.(\d+)", subprocess.run(["/usr/sbin/slurmd", "-V"], stdout=subprocess.PIPE, text=True).stdout)
+    if version and tuple(map(int, version.groups())) >= (23, 11):  # which insists on control groups else
+        with open(os.path.join(folder, "cgroup.conf"), "w") as file:
+            file.write("CgroupPlugin=disabled\n")
     environment = {**made.environment, "SLURM_CONF": os.path.join(folder, "slurm.conf")}
     made.start("slurmctld", ["/usr/sbin/slurmctld", "-D", "-i"], SLURM_CONF=environment["SLURM_CONF"])
     made.start("slurmd", ["/usr/sbin/slurmd", "-D", "-N", name], SLURM_CONF=environment["SLURM_CONF"])

@@ -10,6 +10,7 @@ SLURM's first recipes are run by fleet.py.
 
 import datetime
 import glob
+import html
 import importlib.util
 import json
 import os
@@ -132,6 +133,15 @@ def one_machine(recipes):
         recipes.run(command.replace("/var/crash", recipes.cores), folder)
     made = lines_of(folder + "/lines.jsonl")
     recipes.check(len(made) == 6 and len({line["identity"] for line in made}) == 6, "one machine: %d lines" % len(made))
+
+
+def page(recipes):
+    folder = recipes.folder("machine")
+    command, = recipes.blocks["One page of all lines: causes over time, by version and by host, examples"]
+    recipes.run(command, folder)
+    with open(os.path.join(folder, "fleet.html"), encoding="utf-8") as file:
+        text = file.read()
+    recipes.check("<title>6 cores, " in text and all(html.escape(line["signature"], quote=True) in text for line in lines_of(folder + "/lines.jsonl")), "page: %s" % text[:300])
 
 
 def parallel(recipes):
@@ -305,13 +315,13 @@ def store(recipes):
     oldest = min(kept(), key=os.path.getmtime)
     crash(6, sources[5], PER_MINUTE="99", MOST_MIB="6", INDEX_MIB="0")
     recipes.check(oldest not in kept() and any("worker_6" in one for one in kept()), "store: the oldest goes: %s" % kept())
-    # Of another core: one that is compressed and cut has the whole one's identity.
+    # What is cut off makes it another than the whole one.
     crash(7, sources[4], PER_MINUTE="99", MOST_CORE_MIB="8", INDEX_MIB="0")
     end, cut = time.monotonic() + 60, []
     while not cut and time.monotonic() < end:
         time.sleep(0.2)
         cut = [line for line in lines_of(folder + "/lines.jsonl") if "worker_7" in line["path"]]
-    recipes.check(cut and cut[0]["exit"] in (1, 3), "store: a cut core: %s" % cut)
+    recipes.check(cut and cut[0]["exit"] in (1, 3) and "-cut-" in cut[0]["identity"], "store: a cut core: %s" % cut)
     with open(folder + "/log") as file:
         said = file.read()
     for words in ("dropped: 3 cores in the last minute", "dropped: less than", "removed for its room"):
@@ -327,15 +337,26 @@ def systemd(recipes):
     blocks = "\n".join(recipes.blocks["Collecting"])
     command = re.search(r"^ExecStart=(.*?[^\\])$", blocks, re.M | re.S).group(1).replace("\\\n", " ")
     folder = recipes.folder("coredump")
-    boot = "3044b347639f4120a10f494c790e93e8"
+    boot, hosts = "3044b347639f4120a10f494c790e93e8", {}
     for number, source in enumerate(sorted(glob.glob(recipes.cores + "/core.*"))[:2]):
-        shutil.copy(source, os.path.join(folder, "core.python3.0.%s.%d.1795840714000000.zst" % (boot, 500 + number)))
+        path = os.path.join(folder, "core.python3.0.%s.%d.1795840714000000.zst" % (boot, 500 + number))
+        shutil.copy(source, path)
+        try:  # as systemd-coredump writes them
+            for name, value in (("hostname", "db%d.example" % number), ("timestamp", "1795840714000000"), ("container_cmdline", "/sbin/init splash")):
+                os.setxattr(path, "user.coredump." + name, value.encode())
+        except OSError as reason:
+            print("not covered: systemd: attributes of files: %s" % reason)
+            continue
+        hosts[path] = "db%d.example" % number
     state = recipes.folder("state")
     command = command.replace("/var/lib/systemd/coredump", folder).replace("/var/lib/heapsift", state)
     for _ in range(2):
         recipes.run(command, recipes.work)
     made = lines_of(state + "/lines.jsonl")
     recipes.check(len(made) == 2 and all(line["boot"] == boot and line["stored"].startswith("2026-11-28T04:38:34") for line in made), "systemd: %s" % made)
+    recipes.check(all(line["host"] == hosts.get(line["path"], line["host"]) for line in made), "systemd: hosts: %s" % [line["host"] for line in made])
+    if hosts:
+        recipes.check({line["container"] for line in made} == {"container"}, "systemd: containers: %s" % [line["container"] for line in made])
     if shutil.which("systemd-analyze"):
         units = recipes.folder("units")
         for name, text in re.findall(r"(?m)/etc/systemd/system/(\S+):\n((?:    .*\n)+)", topic_text(recipes.options.heapsift)):
@@ -383,7 +404,7 @@ def daemon_set(recipes):
         process.wait()
 
 
-PARTS = {"machine": one_machine, "parallel": parallel, "dask": dask, "duckdb": duckdb, "pandas": pandas, "store": store, "systemd": systemd, "daemon_set": daemon_set}
+PARTS = {"machine": one_machine, "page": page, "parallel": parallel, "dask": dask, "duckdb": duckdb, "pandas": pandas, "store": store, "systemd": systemd, "daemon_set": daemon_set}
 
 
 if __name__ == "__main__":
