@@ -83,8 +83,9 @@ private:
         if (!any_dated_) return;
         bar_ = hours_of_bar(first_, last_);
         begin_ = first_ / bar_ * bar_;
+        const bool several_years = day_text(begin_).substr(0, 4) != day_text(last_).substr(0, 4);
         for (std::int64_t at = begin_; at <= last_; at += bar_)
-            labels_.push_back(bar_ < hours_of_day ? hour_text(at) : day_text(at));
+            labels_.push_back(bar_ < hours_of_day ? hour_text(at) : day_text(at, several_years));
     }
 
     std::vector<std::uint64_t> bars_of(const FleetCause& cause) const {

@@ -51,7 +51,7 @@ std::string date_of(std::int64_t hour, bool with_year) {
 
 }  // namespace
 
-std::string day_text(std::int64_t hour) { return date_of(hour, true); }
+std::string day_text(std::int64_t hour, bool with_year) { return date_of(hour, with_year); }
 std::string hour_text(std::int64_t hour) { return fmt::format("{} {:02}h", date_of(hour, false), hour % 24); }
 
 FleetTables::FleetTables(const Fleet& fleet, const std::vector<const FleetCause*>& causes, const Page& page)

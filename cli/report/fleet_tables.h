@@ -12,8 +12,8 @@
 
 namespace heapsift {
 
-/// "2026-11-28", of hours since 1970.
-std::string day_text(std::int64_t hour);
+/// "2026-11-28", or "11-28", of hours since 1970.
+std::string day_text(std::int64_t hour, bool with_year = true);
 /// "11-28 04h".
 std::string hour_text(std::int64_t hour);
 
