@@ -18,6 +18,7 @@ import time
 
 SOURCE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PATIENCE = 60  # seconds that a service may take to begin
+_SLURM_ALONE = (23, 11)  # from this version on it does without control groups, if it is told so
 
 
 def free_port():
@@ -181,7 +182,15 @@ def why_no_slurm():
     missing = [name for name in ("sbatch", "slurmctld", "slurmd", "munged") if not shutil.which(name, path="/usr/bin:/usr/sbin")]
     if missing:
         return "%s: not installed (slurm-wlm, munge)" % ", ".join(missing)
+    if slurm_version() < _SLURM_ALONE and not glob.glob("/sys/fs/cgroup/*"):
+        return "SLURM before 23.11 needs control groups, and none are mounted here"
     return None if os.geteuid() == 0 else "SLURM is started as root here"
+
+
+def slurm_version():
+    said = subprocess.run(["/usr/sbin/slurmd", "-V"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True).stdout
+    found = re.search(r"(\d+)\.(\d+)", said)
+    return tuple(map(int, found.groups())) if found else (0, 0)
 
 
 def start_slurm(made):
@@ -225,8 +234,7 @@ MinJobAge=300
 NodeName={name} NodeAddr=127.0.0.1 CPUs={processors} RealMemory={memory}
 PartitionName=main Nodes={name} Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 """.format(name=name, controller=free_port(), node=free_port(), socket=munge_socket, folder=folder, processors=os.cpu_count(), memory=memory * 9 // 10))
-    version = re.search(r"(\d+)\.(\d+)", subprocess.run(["/usr/sbin/slurmd", "-V"], stdout=subprocess.PIPE, text=True).stdout)
-    if version and tuple(map(int, version.groups())) >= (23, 11):  # which insists on control groups else
+    if slurm_version() >= _SLURM_ALONE:
         with open(os.path.join(folder, "cgroup.conf"), "w") as file:
             file.write("CgroupPlugin=disabled\n")
     environment = {**made.environment, "SLURM_CONF": os.path.join(folder, "slurm.conf")}
