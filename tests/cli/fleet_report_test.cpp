@@ -12,10 +12,8 @@
 #include "tests/cli/shown.h"
 #include "tests/elf/temporary_directory.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
-
-#include <fstream>
-#include <sstream>
 
 using namespace heapsift;
 using namespace heapsift::test;
@@ -87,14 +85,12 @@ Fleet fleet_of(const std::vector<MadeLine>& lines) {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-std::string asked(std::vector<std::string> arguments, std::string& code) {
-    std::ostringstream out;
+/// The code of what is objected to; "" for an answer.
+std::string objection_to(const std::vector<std::string>& arguments) {
     try {
         Invocation(arguments, run_program).run();
-        code.clear();
     } catch (const Error& error) {
-        code = error.code();
-        return error.message();
+        return error.code();
     }
     return {};
 }
@@ -402,15 +398,10 @@ TEST_CASE("report: what the words of a command line about lines may be", "[cli][
                                              "\x7f"
                                              "ELF"),
                       page = directory.path() + "/page.html";
-    std::string code;
-    asked({"report", lines, core, "-o", page}, code);
-    CHECK(code == "not-lines");
-    asked({"report", core, core, core, "-o", page}, code);
-    CHECK(code == "two-cores");
-    asked({"report", others, "-o", page}, code);
-    CHECK(code == "no-lines");
-    asked({"report", lines, "-f", "-o", lines}, code);
-    CHECK(code == "output-is-input");
+    CHECK(objection_to({"report", lines, core, "-o", page}) == "not-lines");
+    CHECK(objection_to({"report", core, core, core, "-o", page}) == "two-cores");
+    CHECK(objection_to({"report", others, "-o", page}) == "no-lines");
+    CHECK(objection_to({"report", lines, "-f", "-o", lines}) == "output-is-input");
     struct stat facts {};
     CHECK(::stat(page.c_str(), &facts) != 0);
 }
