@@ -441,29 +441,32 @@ void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,
     });
 }
 
-/// By the ways to some of the objects that C code has.
+/// By the ways to the largest of the objects that C code has.
 void name_variable(const RetainedLookup& retained, KeptAnswers* answers, TopHolder& holder) {
     constexpr std::size_t most_asked = 16;
     const HeapGraph& graph = retained.graph();
-    std::vector<Address> words;
-    std::uint64_t largest = 0;
+    std::vector<NodeId> held;
     retained.visit_children(holder.node, [&](NodeId child) {
         if (graph.kind(child) != NodeKind::object) return;
         const ObjectId object = HeapGraph::object_of(child);
-        if (graph.columns().type_of(object) != holder.content) return;
-        const HeapGraph::PlacedRoot* root = c_code_root(graph, object);
-        if (!root) return;
-        if (words.size() < most_asked) words.push_back(root->root.word);
-        if (retained.memory(child) <= largest) return;
-        largest = retained.memory(child);
-        holder.example = graph.columns().address_of(object);
+        if (graph.columns().type_of(object) == holder.content && c_code_root(graph, object))
+            held.push_back(child);
     });
+    const std::size_t asked = std::min(most_asked, held.size());
+    std::partial_sort(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(asked), held.end(),
+                      [&](NodeId a, NodeId b) {
+                          const std::uint64_t of_a = retained.memory(a), of_b = retained.memory(b);
+                          return of_a != of_b ? of_a > of_b : a < b;
+                      });
+    held.resize(asked);
     NativeHolderFinder finder(graph.heap(), answers);
     MostFrequent<std::string> variables;
-    for (const Address word : words) {
-        const std::vector<NativeEnd> way = finder.of(word).way;
-        variables.add(way.empty() || way.back().object || way.back().leaked ? std::string()
-                                                                            : way.back().words);
+    for (const NodeId node : held) {
+        const ObjectId object = HeapGraph::object_of(node);
+        if (holder.example.is_null()) holder.example = graph.columns().address_of(object);
+        const std::vector<NativeEnd> way = finder.of(c_code_root(graph, object)->root.word).way;
+        const bool named = !way.empty() && !way.back().object && !way.back().leaked;
+        variables.add(named ? way.back().words : std::string(), retained.memory(node));
     }
     if (const std::string* name = variables.get()) holder.variable = *name;
 }

@@ -1,5 +1,5 @@
 """Memory that is used, and memory that is only reserved: threads with arenas and stacks of their own, a mapping that nobody touches, one of which
-a quarter is written to, large blocks of C code that nobody touches or that are written to in part, a buffer of zeros that Python fills, and objects. HEAPSIFT_THREADS: how many threads. The truth is what the kernel says of the process just before.
+a quarter is written to, shared memory of which a third is, large blocks of C code that nobody touches or that are written to in part, a buffer of zeros that Python fills, and objects. HEAPSIFT_THREADS: how many threads. The truth is what the kernel says of the process just before.
 """
 
 import ctypes
@@ -35,6 +35,8 @@ def main():
     untouched = mmap.mmap(-1, 64 << 20, flags=_PRIVATE)
     part = mmap.mmap(-1, 32 << 20, flags=_PRIVATE)
     part[8 << 20:16 << 20] = b"x" * (8 << 20)
+    shared = mmap.mmap(-1, 24 << 20)
+    shared[:8 << 20] = b"s" * (8 << 20)
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
     blocks = [libc.malloc(24 << 20), libc.malloc(16 << 20)]

@@ -11,8 +11,8 @@ import standstill
 
 
 class Thing:
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, data=None):
+        self.name, self.data = name, data
 
 
 class Owner(ctypes.Structure):
@@ -27,8 +27,8 @@ class Store:
 STORE = Store()
 
 
-def keep(library, address, name, *arguments):
-    thing = Thing(name)
+def keep(library, address, name, *arguments, data=None):
+    thing = Thing(name, data)
     address[name] = standstill.address(thing)
     return getattr(library, name)(*arguments, ctypes.py_object(thing))
 
@@ -38,7 +38,7 @@ def main():
     for name in ("keep_for_owner", "keep_marked"):
         getattr(library, name).restype = ctypes.c_void_p
     for _ in range(6):
-        keep(library, address, "keep_in_vector")
+        keep(library, address, "keep_in_vector", data=bytearray(1_500_000))
     for key in range(20):
         keep(library, address, "keep_in_map", key)
     for name in ("keep_in_variable", "keep_and_leak", "lose_reference"):

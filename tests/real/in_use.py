@@ -3,7 +3,8 @@
 
     in_use.py --heapsift build/dev/heapsift [--tree SUITE=FOLDER …] [--interpreter PATH …] [--threads 1 4 64] [--kinds kernel gcore]
 
-With 1, 4 and 64 threads, whose arenas and stacks are mostly never touched, in the kernel's core, a copy of it without its holes, and gcore's:
+With 1, 4 and 64 threads, whose arenas and stacks are mostly never touched, in the kernel's core, copies of it without its holes and with a
+hole for each page of zeros, and gcore's:
 `in_use` is RssAnon + RssShmem + VmSwap within 3 %, all rows add up to the mapped memory.
 """
 
@@ -52,9 +53,10 @@ def main():
                         truth = json.load(truth)
                     compare(heapsift, taken.core, interpreter, kind, int(threads), truth)
                     if kind == "kernel" and threads == options.threads[0]:
-                        dense = taken.core + ".dense"
-                        subprocess.run(["cp", "--sparse=never", taken.core, dense], check=True)
-                        compare(heapsift, dense, interpreter, "without holes", int(threads), truth)
+                        for what, sparse in (("without holes", "never"), ("more holes", "always")):
+                            copy = taken.core + "." + sparse
+                            subprocess.run(["cp", "--sparse=" + sparse, taken.core, copy], check=True)
+                            compare(heapsift, copy, interpreter, what, int(threads), truth)
                 finally:
                     taken.delete()
     return harness.end(failures + _failures)

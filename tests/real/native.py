@@ -290,6 +290,9 @@ def compare_holders(ask, truth):
         edge, = ask("referrers", address[name])["edges"]
         if edge["holder"]["marked"] != (name == "keep_marked") or (entry and edge["holder"]["way"][0]["words"] != entry):
             yield "%s: referrers names %s" % (name, edge["holder"])
+    suspect = ask("overview")["suspects"][0]
+    if suspect["kind"] != "c-variable" or not suspect["sentence"].startswith(library + "hold::registry, in it ") or suspect["bytes"] < 6_000_000:
+        yield "the first suspect is %s" % suspect
     for question, unexplained in ((["refcounts", "-n", "0"], 1), (["refcounts", "-n", "0", "--no-native"], 2)):
         counts = ask(*question, "--type", "__main__.Thing")
         leaked = {row["address"]: row["leaked"] for row in counts["objects"] if row["leaked"]}
