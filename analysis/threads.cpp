@@ -16,6 +16,7 @@ constexpr std::size_t longest_local_name = 200;
 // of consecutive calls of one function at one line, this many are written out
 constexpr std::size_t shown_of_a_run = 3;
 constexpr std::size_t longest_cycle = 12;  // of calls that occur again and again
+constexpr std::size_t fewest_alike = 4;    // threads that are shown as one
 constexpr std::uint64_t around_stack = 64 << 10;
 
 bool is_same_place(const FrameRow& a, const FrameRow& b) {
@@ -274,6 +275,51 @@ void add_greenlets(const HeapReader& heap, const RetainedLookup* retained, Threa
                      [](const WaitingGreenlets& a, const WaitingGreenlets& b) { return a.count > b.count; });
 }
 
+/// Where a thread stands: of each call its code and line, and whether Python knows the thread. Two that differ in nothing
+/// of this are told alike.
+std::vector<std::pair<std::uint64_t, std::int64_t>> places_of(const ThreadRow& row) {
+    std::vector<std::pair<std::uint64_t, std::int64_t>> places;
+    places.emplace_back(row.known, row.native_end ? static_cast<std::int64_t>(*row.native_end) : -1);
+    for (const FrameRow& frame : row.frames)
+        if (frame.native)
+            places.emplace_back(frame.native->instruction.value, -1 - frame.native->line);
+        else
+            places.emplace_back(frame.frame.code.value, frame.frame.line);
+    return places;
+}
+
+/// What tells a thread from all others is shown with it: the signal, the GIL, another interpreter.
+bool may_be_one_of_many(const ThreadRow& row) {
+    return !row.frames.empty() && !row.got_signal && !row.thread.gil && row.thread.interpreter == 0;
+}
+
+void find_alike(ThreadsResult& result) {
+    std::map<std::vector<std::pair<std::uint64_t, std::int64_t>>, std::vector<std::size_t>> by_place;
+    std::vector<const std::vector<std::size_t>*> places(result.threads.size());
+    for (std::size_t i = 0; i < result.threads.size(); ++i) {
+        if (!may_be_one_of_many(result.threads[i])) continue;
+        std::vector<std::size_t>& rows = by_place[places_of(result.threads[i])];
+        rows.push_back(i);
+        places[i] = &rows;
+    }
+    result.alike.clear();
+    for (std::size_t i = 0; i < result.threads.size(); ++i) {
+        if (!places[i] || places[i]->size() < fewest_alike) {
+            result.alike.push_back({{i}, result.threads[i].retained});
+            continue;
+        }
+        if (places[i]->front() != i) continue;
+        AlikeThreads& alike = result.alike.emplace_back();
+        alike.rows = *places[i];
+        for (const std::size_t row : alike.rows)
+            if (result.threads[row].retained)
+                alike.retained = alike.retained.value_or(0) + *result.threads[row].retained;
+        std::stable_sort(alike.rows.begin(), alike.rows.end(), [&](std::size_t a, std::size_t b) {
+            return result.threads[a].retained > result.threads[b].retained;
+        });
+    }
+}
+
 }  // namespace
 
 void lay_out(ThreadsResult& result) {
@@ -284,6 +330,7 @@ void lay_out(ThreadsResult& result) {
         for (FrameRow& call : row.frames)
             if (!call.native) call.called = called(call.frame);
     }
+    find_alike(result);
 }
 
 ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedLookup* retained, bool native,

@@ -64,8 +64,15 @@ struct WaitingGreenlets {
     std::optional<std::uint64_t> retained;  // bytes, by all of them, each for itself
 };
 
+/// Threads that stand in the same calls, each at the same line, as those of a pool do.
+struct AlikeThreads {
+    std::vector<std::size_t> rows;          // of ThreadsResult::threads: the first is the example, which retains most
+    std::optional<std::uint64_t> retained;  // bytes, by all of them, each for itself
+};
+
 struct ThreadsResult {
     std::vector<ThreadRow> threads;
+    std::vector<AlikeThreads> alike;          // all threads, in their order; by `lay_out`. A few alike are rows of their own
     std::vector<WaitingGreenlets> greenlets;  // most first
     std::uint64_t greenlet_count = 0;         // that wait
 
@@ -82,7 +89,7 @@ struct ThreadsResult {
     std::optional<Largest> largest;  // of the locals listed, the one that retains most (or has most memory)
 };
 
-/// Decides how each thread and call is shown. Part of `threads`.
+/// Decides how each thread and call is shown, and which threads are shown as one. Part of `threads`.
 void lay_out(ThreadsResult& result);
 
 /// `limit`: locals listed per frame; 0: all. Without `retained`, optional values stay empty. `native`: with

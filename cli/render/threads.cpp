@@ -164,6 +164,37 @@ Text heading(const ThreadRow& row) {
     return text;
 }
 
+/// "300 threads stand here, retain 90.0 MiB together; locals and sizes of Thread-7 (worker), tid 412:". Its locals stand
+/// for those of the others.
+Text heading(const ThreadsResult& result, const AlikeThreads& alike) {
+    const ThreadRow& row = result.threads[alike.rows.front()];
+    Text text = how_many(alike.rows.size(), "thread stands here", "threads stand here").bold();
+    if (alike.retained.value_or(0) > 0)
+        text += says(", retain {}{} together", about(), ByteCount{*alike.retained});
+    if (!row.known) return text;
+    text += "; locals and sizes of ";
+    text += row.thread.name.empty() ? Text("one without a name in Python") : thread_name(row);
+    if (row.thread.tid) text += fmt::format(", tid {}", *row.thread.tid);
+    if (row.retained.value_or(0) > 0) text += says(", retains {}{}", about(), ByteCount{*row.retained});
+    return text;
+}
+
+/// "the others: Thread-2 (worker), tid 413; …; and 290 more".
+Text names_of(const ThreadsResult& result, const AlikeThreads& alike) {
+    constexpr std::size_t most_names = 8;
+    std::vector<Text> names;
+    for (std::size_t i = 1; i < alike.rows.size() && names.size() < most_names; ++i) {
+        const ThreadRow& row = result.threads[alike.rows[i]];
+        Text name = row.known && !row.thread.name.empty() ? thread_name(row) : Text("tid");
+        if (row.thread.tid) name += fmt::format(" {}", *row.thread.tid);
+        names.push_back(std::move(name));
+    }
+    Text text = "the others: " + joined(std::move(names), ", ");
+    if (const std::size_t more = alike.rows.size() - 1; more > most_names)
+        text += says(", and {} more: --json has each with its locals", Count{more - most_names});
+    return std::move(text).faint();
+}
+
 /// "func(), app.py, line 12".
 Text call_words(const FrameRow& row) {
     const PythonFrame& frame = row.frame;
@@ -322,16 +353,18 @@ void say_threads(const ThreadsResult& result, const TasksOfThreads* tasks, Docum
                           Count{result.machinery})));
     if (result.threads.front().retained)
         document.say(sentence("sizes: what would be freed without that thread, call or variable"));
-    for (const ThreadRow& row : result.threads) {
+    for (const AlikeThreads& alike : result.alike) {
+        const ThreadRow& row = result.threads[alike.rows.front()];
         document.say(gap());
-        document.say(line(heading(row)));
+        document.say(line(alike.rows.size() > 1 ? heading(result, alike) : heading(row)));
         if (row.frames.empty()) document.say(line("It runs no Python function.", 1));
         if (row.native_end && *row.native_end != NativeStack::End::outermost)
             document.say(sentence(Text(std::string(end_words(*row.native_end))).faint(), {}, 1));
         say_frames(row.frames, document);
+        if (alike.rows.size() > 1) document.say(line(names_of(result, alike), 1));
         if (tasks)
-            say_tasks_of_thread(
-                tasks->tasks, tasks->rows[static_cast<std::size_t>(&row - result.threads.data())], document);
+            for (const std::size_t number : alike.rows)
+                say_tasks_of_thread(tasks->tasks, tasks->rows[number], document);
     }
     document.say(gap());
     say_greenlets(result, document);

@@ -197,6 +197,7 @@ TEST_CASE("render threads: the tasks of a thread's loop stand below it", "[cli][
     Shown shown;
     ThreadsResult threads;
     threads.threads.resize(2);
+    lay_out(threads);
     auto tasks = std::make_shared<TasksOfThreads>();
     tasks->tasks = example_tasks();
     tasks->rows = {{0, 1}, {}};

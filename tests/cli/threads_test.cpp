@@ -115,6 +115,49 @@ TEST_CASE("render threads: what a thread, a call and a variable retain", "[cli][
     for (const Json& json : rows_of(rendered(example(), shown))) CHECK(json["retained"].is_null());
 }
 
+TEST_CASE("render threads: threads that stand at one place are one, with the locals of what retains most",
+          "[cli][render][threads]") {
+    Shown shown(false);
+    ThreadsResult result;
+    for (int i = 0; i < 14; ++i) {
+        ThreadRow& row = result.threads.emplace_back();
+        row.thread.name = i == 0 ? "MainThread" : "pool-" + std::to_string(i);
+        row.thread.tid = 100 + i;
+        row.retained = i == 3 ? 4096 : 1024;
+        LocalRow rows = local("rows", 0x10000 + 16 * static_cast<std::uint64_t>(i), "list", {});
+        rows.object.retained = 512;
+        row.frames = {i == 0 ? frame("main", 0x20100, 5) : frame("work", 0x20200, i == 13 ? 8 : 7, {rows})};
+        row.frames.front().retained = 0;
+    }
+    const Written answer = rendered(result, shown);
+    CHECK(answer.text(shown.page) ==
+          "14 Python threads, most recent call last. None held the GIL: all were waiting or in C code.\n"
+          "sizes: what would be freed without that thread, call or variable\n"
+          "\n"
+          "MainThread, tid 100, retains 1.0 KiB\n"
+          "  main(), app.py, line 5\n"
+          "\n"
+          "12 threads stand here, retain 15.0 KiB together; locals and sizes of pool-3, tid 103, retains 4.0 "
+          "KiB\n"
+          "  work(), app.py, line 7\n"
+          "      rows  0x10030  512 B  list\n"
+          "  the others: pool-1 101, pool-2 102, pool-4 104, pool-5 105, pool-6 106, pool-7 107, pool-8 108, "
+          "pool-9 109, and 3 more: --json has each with its locals\n"
+          "\n"
+          "pool-13, tid 113, retains 1.0 KiB\n"
+          "  work(), app.py, line 8\n"
+          "      rows  0x100d0  512 B  list\n"
+          "\n");
+    CHECK(rows_of(answer).size() == 14);
+    // What tells a thread from the others is not hidden among them; three are not many.
+    result.threads[5].got_signal = true;
+    CHECK(rendered(result, shown).text(shown.page).find("11 threads stand here") != std::string::npos);
+    result.threads.resize(4);
+    CHECK(rendered(result, shown).text(shown.page).find("stand here") == std::string::npos);
+    Shown redacted(true);
+    CHECK(rendered(example(), redacted).text(redacted.page).find("evil") == std::string::npos);
+}
+
 TEST_CASE("render threads: a recursion is not written out", "[cli][render][threads]") {
     Shown shown;
     ThreadsResult result;
