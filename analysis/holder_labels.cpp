@@ -9,6 +9,7 @@
 #include "analysis/path_expression.h"
 #include "analysis/source_places.h"
 #include "analysis/steps.h"
+#include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
@@ -217,8 +218,13 @@ ReferenceStep HolderLabeler::step(std::uint32_t number) const {
         step.number = 0;
         if (step.kind == ReferenceStep::Kind::place)
             step.name.erase(std::min(step.name.rfind('['), step.name.size()));
-    } else if (step.kind == ReferenceStep::Kind::item && !step.name.empty()) {
+    } else if (step.kind == ReferenceStep::Kind::item && is_identifier(step.name)) {
         step = attribute_step(step.name);
+    } else if (step.kind == ReferenceStep::Kind::odd_attribute ||
+               (step.kind == ReferenceStep::Kind::item && !step.name.empty())) {
+        step = {};  // it is data, as the keys of other dicts are: one holder, whatever they are
+        step.kind = ReferenceStep::Kind::odd_attribute;
+        step.any = true;
     }
     return step;
 }

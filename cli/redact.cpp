@@ -57,6 +57,8 @@ std::string Redactor::value(const ShortValue& value, std::string_view type) {
 }
 
 std::string Redactor::reference_name(const ReferenceStep& step) {
+    if (active_ && step.kind == ReferenceStep::Kind::odd_attribute && !step.any)
+        return notation(step, value({ShortValue::Kind::literal, step.name, step.number}, "str"));
     return notation(step, step.key ? value(*step.key) : std::string());
 }
 

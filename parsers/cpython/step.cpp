@@ -63,7 +63,11 @@ std::string notation(const ReferenceStep& step, std::string_view shown_key) {
             text += step.name;
             break;
         case ReferenceStep::Kind::odd_attribute:
-            text = ".__dict__[" + step.name + "]";
+            text = ".__dict__[" +
+                   (step.any            ? "'*'"
+                    : shown_key.empty() ? step.name
+                                        : std::string(shown_key)) +
+                   "]";
             break;
         case ReferenceStep::Kind::index:
             text = step.within + "[" + (step.any ? "*" : std::to_string(step.number)) + "]";

@@ -99,19 +99,19 @@ struct FieldName {
 
 struct ReferenceStep {
     enum class Kind : std::uint8_t {
-        none,           // not known
-        attribute,      // .name
-        odd_attribute,  // .__dict__[name]: an attribute whose name is no identifier
+        none,       // not known
+        attribute,  // .name
+        odd_attribute,  // .__dict__[name]: an attribute whose name, a literal, is no identifier; redacted as a value
         index,          // within[number]
         place,          // the holder's name for it: "[0, 3]['x']"
         item,           // [key]
         key,            // key 'x'
         local,          // within, f_locals['name']
-        frame_local,    // local 'name': of a running frame
-        cell,           // .<cell name>: of a frame; what f_locals shows is in it
-        hidden_local,   // .<local name>: of a frame, which f_locals does not show
-        offset,         // <+number>: of a guess
-        name            // literally: "()", "func()", a place in native memory
+        frame_local,   // local 'name': of a running frame
+        cell,          // .<cell name>: of a frame; what f_locals shows is in it
+        hidden_local,  // .<local name>: of a frame, which f_locals does not show
+        offset,        // <+number>: of a guess
+        name           // literally: "()", "func()", a place in native memory
     } kind = Kind::none;
     Field field = Field::other;  // of an attribute
     bool nameless = false;       // Python has no name for it
@@ -119,8 +119,9 @@ struct ReferenceStep {
     bool any = false;            // stands for all of its kind: its index or key is a *
     std::string within;          // what comes before an index or a local: ".iters", ".gi_frame."
     std::string name;            // without the dot; for an item, the text between a str's quotes
-    std::uint64_t number = 0;
-    bool cut = false;                              // an ellipsis stands in the name for what was left out
+    std::uint64_t number =
+        0;             // of an index; of an attribute whose name is no identifier, the name's characters
+    bool cut = false;  // an ellipsis stands in the name for what was left out
     std::optional<ShortValue> key = std::nullopt;  // replaced under --redact
 
     bool known() const { return kind != Kind::none; }

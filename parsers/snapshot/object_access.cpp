@@ -463,6 +463,7 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
             if (ShortValue key = key_value(name.key); key.kind != ShortValue::Kind::none) {
                 step.name = std::move(key.text);
                 step.cut = key.cut;
+                step.number = key.length;
             }
             break;
         case ReferenceName::Form::c_attribute:

@@ -17,6 +17,20 @@ TEST_CASE("redact: one number a value, everywhere", "[cli][redact]") {
     CHECK(redactor.reference_name(item_step(literal("'hunter2'", 7))) == "[‹str 7 #1›]");
 }
 
+TEST_CASE("redact: an attribute whose name is no identifier is a value", "[cli][redact]") {
+    ReferenceStep odd;
+    odd.kind = ReferenceStep::Kind::odd_attribute;
+    odd.name = "'customer 7'";
+    odd.number = 10;
+    Redactor redactor(true);
+    CHECK(redactor.reference_name(odd) == ".__dict__[‹str 10 #1›]");
+    CHECK(redactor.value(literal("'customer 7'", 10), "str") == "‹str 10 #1›");
+    CHECK(redactor.reference_name(attribute_step("customer_7")) == ".customer_7");
+    CHECK(Redactor(false).reference_name(odd) == ".__dict__['customer 7']");
+    odd.any = true;
+    CHECK(redactor.reference_name(odd) == ".__dict__['*']");
+}
+
 TEST_CASE("redact: names and summaries stay, paths in them do not", "[cli][redact]") {
     Redactor redactor(true);
     CHECK(redactor.value({ShortValue::Kind::summary, "list of 100", 0}, "list") == "list of 100");
