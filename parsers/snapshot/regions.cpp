@@ -265,6 +265,12 @@ private:
         }
     }
 
+    static bool is_within(const AddressRange& range, const std::vector<AddressRange>& ranges) {
+        return std::any_of(ranges.begin(), ranges.end(), [&](const AddressRange& one) {
+            return one.start <= range.start && range.end <= one.end;
+        });
+    }
+
     void claim_segments() {
         const std::vector<AddressRange> stacks = thread_stacks(core_, allocations_);
         std::vector<AddressRange> files, shared;
@@ -279,12 +285,10 @@ private:
                 claim_module(segment);
             else if (segment.module >= 0 || segment.state == ByteState::from_file)
                 map_.claim(MemoryOwner::files, range);
-            else if (!(segment.cut &&
-                       core_.process().from_gcore) &&  // all of a thread's reserve, most of it never used
-                     std::any_of(stacks.begin(), stacks.end(), [&](const AddressRange& stack) {
-                         return stack.start <= range.start && range.end <= stack.end;
-                     }))
+            else if (is_within(range, stacks) && (!segment.cut || segment.state == ByteState::in_core))
                 map_.claim(MemoryOwner::stacks, range);
+            else if (is_within(range, stacks))  // lost: a thread's reserve, most of it never used
+                map_.claim(MemoryOwner::reserved, range);
             else if (of_shared.bytes_in(range) > 0)
                 map_.claim(MemoryOwner::data_files, range);
             else if (of_files.bytes_in(range) >

@@ -21,7 +21,7 @@ MemoryRow row_of(const char* name, MemoryUse use, std::vector<MemoryPart> parts)
     return row;
 }
 
-std::vector<MemoryRow> categories(const Regions& regions, const Allocator& of_python) {
+std::vector<MemoryRow> categories(const Regions& regions, const Allocator& of_python, bool cut) {
     using enum MemoryUse;
     const MemoryShares& all = regions.shares;
     MemoryShares python, malloc;
@@ -51,7 +51,7 @@ std::vector<MemoryRow> categories(const Regions& regions, const Allocator& of_py
                 {"not saved in the core", all[MemoryOwner::not_saved]}}));
     rows.push_back({"program files", all[MemoryOwner::files], program_files, {}});
     rows.push_back(row_of("reserved", reserved,
-                          {{"never touched", all[MemoryOwner::reserved]},
+                          {{cut ? "never touched, or stacks that this cut core lacks" : "never touched", all[MemoryOwner::reserved]},
                            {"pages of zeros in large blocks", all[MemoryOwner::zero_blocks]},
                            {"pages of zeros that nobody was given", all[MemoryOwner::zeros]}}));
     return rows;
@@ -114,7 +114,7 @@ std::vector<MappingRow> mapping_rows(const Regions& regions, const CoreFile& cor
 }  // namespace
 
 MemoryRows memory_rows(const Regions& regions, const CoreFile& core, const Allocations& allocations) {
-    return {categories(regions, allocations.pymalloc()), regions.overlaps,
+    return {categories(regions, allocations.pymalloc(), core.extent().cut()), regions.overlaps,
             allocator_rows(regions, allocations.malloc_heaps()), mapping_rows(regions, core), regions.sparse};
 }
 

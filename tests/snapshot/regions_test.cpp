@@ -42,8 +42,11 @@ private:
 };
 
 struct Mapped {
-    explicit Mapped(SmallCore& small, std::unique_ptr<const Allocator> more = nullptr)
-        : core(CoreFile::open(directory.write("core", small.bytes()), {}, diagnostics)),
+    /// `stack`: where a thread's stack pointer points; so many bytes are cut off at the end.
+    explicit Mapped(SmallCore& small, std::unique_ptr<const Allocator> more = nullptr, Address stack = {},
+                    std::size_t lost = 0)
+        : core(CoreFile::open(directory.write("core", without_end(small.bytes(stack), lost)), {},
+                              diagnostics)),
           python(find_python_runtime(core, diagnostics)),
           types(find_types(core.memory(), python, all_object_kinds())),
           heap(core.memory(), python, types),
@@ -53,6 +56,10 @@ struct Mapped {
         objects = find_objects(core, access, diagnostics, {});
         owned = measure_objects(objects, access);
         regions = map_regions(core, allocations, owned.places, objects);
+    }
+    static std::string without_end(std::string bytes, std::size_t lost) {
+        bytes.resize(bytes.size() - std::min(lost, bytes.size()));
+        return bytes;
     }
     bool found(Address object) const {
         return std::binary_search(objects.addresses.begin(), objects.addresses.end(), object);
@@ -232,4 +239,20 @@ TEST_CASE("size column: more pairs than there are numbers for, in one go and pie
                    column.memory(i) == all[i].memory && column[i].array_data == all[i].array_data;
         CHECK(same);
     }
+}
+
+TEST_CASE("regions of a core: what a cut core lacks of a stack is reserved, and not in use",
+          "[snapshot][regions]") {
+    constexpr std::uint64_t page = 4096;
+    SmallCore small;
+    const Address stack = small.heap.map(Address(0x7e0000000000), 16 * page);
+    for (std::uint64_t i = 0; i < 16; ++i) small.heap.put(stack + i * page, std::uint64_t{1});
+    const Mapped whole(small, nullptr, stack + 9 * page);
+    const Mapped torn(small, nullptr, stack + 9 * page, 10 * page);
+    REQUIRE(torn.core.extent().cut_bytes == 10 * page);
+    CHECK(whole.regions.shares[MemoryOwner::stacks] == 16 * page);
+    CHECK(torn.regions.shares[MemoryOwner::stacks] == 6 * page);
+    CHECK(torn.regions.shares[MemoryOwner::reserved] ==
+          whole.regions.shares[MemoryOwner::reserved] + 10 * page);
+    CHECK(torn.regions.shares.sum() == torn.core.extent().mapped_bytes);
 }
