@@ -287,12 +287,16 @@ std::vector<NodeId> shared_by_groups(const RetainedLookup& retained) {
 
 namespace {
 
-const DominatorNode* first_object(const DominatorNode& node) {
+/// Where a reader goes on: the first object below, or one of what several hold together where that is larger.
+Address first_place(const DominatorNode& node) {
+    if (!node.joint.empty() && !node.joint.front().example.is_null() &&
+        (node.children.empty() || node.joint.front().joint >= node.children.front().retained))
+        return node.joint.front().example;
     for (const DominatorNode& child : node.children) {
-        if (child.object) return &child;
-        if (const DominatorNode* below = first_object(child)) return below;
+        if (child.object) return child.object->address;
+        if (const Address below = first_place(child); !below.is_null()) return below;
     }
-    return nullptr;
+    return {};
 }
 
 }  // namespace
@@ -399,7 +403,7 @@ DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, 
     }
     retained.give_up_children();  // the search for paths takes as much memory
     words.express(result.top, progress, answers);
-    if (const DominatorNode* next = first_object(result.top)) result.next = next->object->address;
+    result.next = first_place(result.top);
     return result;
 }
 

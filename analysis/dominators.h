@@ -46,7 +46,9 @@ struct DominatorsResult {
     DominatorNode top;
     std::uint64_t total = 0;  // bytes of all objects
     std::string group;        // of the object asked for
-    Address next;  // of the first object below the top, in the order in which it is read; null for none
+    // Of the first object below the top, in the order in which it is read, or of an example of what is held together and
+    // larger; null for none
+    Address next;
     std::uint64_t loose = 0;  // bytes below the virtual root that no group holds alone
 };
 

@@ -46,7 +46,7 @@ std::string words_of(const HeapGraph& graph, NodeId node) {
 }  // namespace
 
 void describe(JointHolders& joint, const HeapGraph& graph) {
-    joint.type = type_name(graph.columns().types, joint.content);
+    if (joint.types == 1) joint.type = type_name(graph.columns().types, joint.content);
     if (!joint.sample.empty())
         joint.example = graph.columns().address_of(HeapGraph::object_of(joint.sample.front()));
     for (const NodeId holder : joint.by) {
@@ -108,6 +108,7 @@ struct JointHolderFinder::Part {
     TypeId type = no_type;
     std::vector<NodeId> members;
     std::uint64_t memory = 0;
+    std::uint64_t types = 1;
 };
 
 namespace {
@@ -143,8 +144,9 @@ JointHolderFinder::JointHolderFinder(const RetainedLookup& retained)
       numbers_(graph_.node_count()),
       open_(graph_.node_count()) {}
 
-std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t least, std::size_t most) {
-    std::vector<JointHolders> result = below(node, least, most);
+std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t least, std::size_t most,
+                                                  std::uint64_t mixed) {
+    std::vector<JointHolders> result = below(node, least, most, mixed);
     // A module's variables hang below its dict.
     std::vector<NodeId> inner{node};
     for (std::size_t i = 0; i < inner.size() && node != graph_.root(); ++i) {
@@ -157,23 +159,26 @@ std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t lea
             });
         for (const NodeId child : shown_as_one) {
             inner.push_back(child);
-            for (JointHolders& joint : below(child, least, most)) result.push_back(std::move(joint));
+            for (JointHolders& joint : below(child, least, most, mixed)) result.push_back(std::move(joint));
         }
     }
     std::stable_sort(result.begin(), result.end(),
                      [](const JointHolders& a, const JointHolders& b) { return a.joint > b.joint; });
-    if (result.size() > most) result.resize(most);
+    const std::size_t all = most + (mixed > 0 ? 1 : 0);
+    if (result.size() > all) result.resize(all);
     return result;
 }
 
-std::vector<JointHolders> JointHolderFinder::below(NodeId node, std::uint64_t least, std::size_t most) {
+std::vector<JointHolders> JointHolderFinder::below(NodeId node, std::uint64_t least, std::size_t most,
+                                                   std::uint64_t mixed) {
     gather_joint_children(node);
     std::uint64_t together = 0;
     for (const NodeId child : children_) together += retained_.memory(child);
     std::vector<JointHolders> result;
-    if (together >= least && !children_.empty()) {
+    const std::uint64_t enough = mixed == 0 ? least : most == 0 ? mixed : std::min(least, mixed);
+    if (together >= enough && !children_.empty()) {
         gather_holders(node);
-        result = rows(node, least, most);
+        result = rows(node, least, most, mixed);
     }
     for (const NodeId child : children_) numbers_.remove(child);
     return result;
@@ -278,13 +283,42 @@ std::vector<JointHolderFinder::Part> JointHolderFinder::parts() const {
     return result;
 }
 
-std::vector<JointHolders> JointHolderFinder::rows(NodeId node, std::uint64_t least, std::size_t most) {
+/// What the same hold, whatever its type, where no type has half of it.
+std::vector<JointHolderFinder::Part> JointHolderFinder::mixed_parts(const std::vector<Part>& of_types) const {
+    std::map<std::uint32_t, Part> parts;
+    std::map<std::uint32_t, std::uint64_t> largest;
+    for (const Part& part : of_types) {
+        Part& all = parts[part.by];
+        all.types += all.members.empty() ? 0 : 1;
+        all.by = part.by;
+        all.memory += part.memory;
+        all.members.insert(all.members.end(), part.members.begin(), part.members.end());
+        largest[part.by] = std::max(largest[part.by], part.memory);
+    }
+    std::vector<Part> result;
+    for (auto& [by, part] : parts) {
+        if (part.types < 2 || 2 * largest[by] > part.memory) continue;
+        std::sort(part.members.begin(), part.members.end(), [&](NodeId a, NodeId b) {
+            return std::pair(retained_.memory(b), a) < std::pair(retained_.memory(a), b);
+        });
+        result.push_back(std::move(part));
+    }
+    return result;
+}
+
+std::vector<JointHolders> JointHolderFinder::rows(NodeId node, std::uint64_t least, std::size_t most,
+                                                  std::uint64_t mixed) {
     std::vector<Part> found = parts();
+    std::vector<Part> of_several;
+    if (mixed > 0) of_several = mixed_parts(found);
     std::erase_if(found, [&](const Part& part) { return part.memory < least; });
     std::stable_sort(found.begin(), found.end(), [&](const Part& a, const Part& b) {
         return std::tie(b.memory, sets_.nodes(a.by), a.type) < std::tie(a.memory, sets_.nodes(b.by), b.type);
     });
     if (found.size() > most) found.resize(most);
+    const auto largest = std::max_element(of_several.begin(), of_several.end(),
+                                          [](const Part& a, const Part& b) { return a.memory < b.memory; });
+    if (largest != of_several.end() && largest->memory >= mixed) found.push_back(std::move(*largest));
     std::vector<JointHolders> result;
     for (const Part& part : found) result.push_back(row(node, sets_.nodes(part.by), part));
     return result;
@@ -295,6 +329,7 @@ JointHolders JointHolderFinder::row(NodeId node, const std::vector<NodeId>& hold
     made.by = holders;
     made.content = part.type;
     made.count = part.members.size();
+    made.types = part.types;
     made.joint = part.memory;
     made.members = part.members;
     made.sample.assign(part.members.begin(),

@@ -18,16 +18,17 @@ namespace heapsift {
 
 struct JointHolders {
     std::vector<NodeId> by;      // the holders: objects, groups and frames
-    TypeId content = no_type;    // of most of what they hold
-    std::vector<NodeId> sample;  // of what they hold together, at most 64 of that type
+    TypeId content = no_type;    // of what they hold; `no_type`: objects of `types` types, most of none
+    std::vector<NodeId> sample;  // of what they hold together, at most 64, of that type
     // In words, by `describe`:
     std::vector<ObjectRow> holders;           // brief; empty where the holders are groups
     std::vector<std::string> groups;          // not escaped
     bool begins_with_held = false;            // the first of both is the group of what was not found
     std::vector<PathExpression> expressions;  // of `holders`, where they have one
-    std::string type;                         // `content`
+    std::string type;                         // `content`; empty for several types
     Address example;                          // of `sample`; null if it is empty
     std::uint64_t count = 0;                  // objects of that type that they hold together
+    std::uint64_t types = 1;                  // of these objects
     std::uint64_t retained = 0;               // by the holders as a set
     std::uint64_t joint = 0;                  // of it, by what they hold together: bytes
     std::vector<NodeId> members;              // what they hold together
@@ -48,7 +49,7 @@ void joint_holders_fields(Joint& joint, Part& part, const HeapGraph& graph) {
         p.number(node);
         p.require(node < graph.object_count(), "a number is no object's");
     });
-    for (auto* number : {&joint.count, &joint.retained, &joint.joint}) part.number(*number);
+    for (auto* number : {&joint.count, &joint.types, &joint.retained, &joint.joint}) part.number(*number);
 }
 
 /// Finds them below one node after another. It refers to what it asks: for the time of one call. 3 bits a
@@ -63,8 +64,10 @@ public:
     /// What several children of `node`, or of a module or dict that is shown as one with it, hold together:
     /// at most `most` entries of at least `least` bytes, those of the largest sums, each of one type and with at
     /// most `most_holders_told`. Some 30 to 100 ns for each object that `node` dominates, where its children
-    /// have that much together, else for each child.
-    std::vector<JointHolders> find(NodeId node, std::uint64_t least, std::size_t most);
+    /// have that much together, else for each child. With `mixed`, also what is held together and of several types, of
+    /// which none has most: one entry more, of at least so many bytes; 0: none.
+    std::vector<JointHolders> find(NodeId node, std::uint64_t least, std::size_t most,
+                                   std::uint64_t mixed = 0);
 
 private:
     struct Part;
@@ -109,13 +112,14 @@ private:
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unions_;
     };
 
-    std::vector<JointHolders> below(NodeId node, std::uint64_t least, std::size_t most);
+    std::vector<JointHolders> below(NodeId node, std::uint64_t least, std::size_t most, std::uint64_t mixed);
     void gather_joint_children(NodeId node);
     void gather_holders(NodeId node);
     bool holds_as_itself(std::uint32_t child, std::uint32_t holders) const;
     void pass_on(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& between);
     std::vector<Part> parts() const;
-    std::vector<JointHolders> rows(NodeId node, std::uint64_t least, std::size_t most);
+    std::vector<Part> mixed_parts(const std::vector<Part>& of_types) const;
+    std::vector<JointHolders> rows(NodeId node, std::uint64_t least, std::size_t most, std::uint64_t mixed);
     JointHolders row(NodeId node, const std::vector<NodeId>& holders, const Part& part);
     std::uint64_t retained_together(NodeId node, const std::vector<NodeId>& holders);
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace heapsift {
@@ -43,6 +44,7 @@ public:
     std::vector<TopHolder> find(std::size_t most) {
         for (const NodeId group : shown_children(retained_, modules_, graph_.root(), least_)) begin_at(group);
         add_shared();
+        add_alike_locals();
         std::stable_sort(found_.begin(), found_.end(),
                          [](const TopHolder& a, const TopHolder& b) { return a.retained > b.retained; });
         if (found_.size() > most) found_.resize(most);
@@ -70,6 +72,7 @@ private:
         }
         const std::uint64_t rest = retained_.memory(node) - std::min(in_children, retained_.memory(node));
         const std::uint64_t together = add_joint(node, rest);
+        if (is_worth_naming(node)) add_mixed(node, std::max(least_, retained_.memory(node) / 2));
         if (rest - std::min(rest, together) >= least_ && is_worth_naming(node))
             add_many(node, rest - together);
     }
@@ -253,6 +256,42 @@ private:
         return std::min(together, rest);
     }
 
+    /// Objects of many types that the same hold together, where they are most of it: each of them may be small.
+    void add_mixed(NodeId node, std::uint64_t least) {
+        for (JointHolders& joint : joint_holders_.find(node, least, 0, least)) add(node, std::move(joint));
+    }
+
+    /// What a thread has in a local may be little, and what a hundred threads have in theirs much: one place, as long as
+    /// none of them has enough to be one itself.
+    void add_alike_locals() {
+        struct Local {
+            std::uint64_t bytes = 0;
+            NodeId largest = no_node;
+            std::set<std::int32_t> threads;
+        };
+        std::map<std::pair<std::string, std::string>, Local> locals;  // by call and name
+        for (const HeapGraph::PlacedRoot& placed : graph_.roots()) {
+            const Root& root = placed.root;
+            if (root.kind != RootKind::frame || root.name.is_null() ||
+                graph_.kind(placed.parent) != NodeKind::frame)
+                continue;
+            const NodeId node = graph_.node_of(root.object);
+            if (retained_.dominator(node) != placed.parent || is_large(node)) continue;
+            Local& local = locals[{call_words(graph_.frame({root.thread, root.frame})),
+                                   heap_.python_heap().unicode_text(root.name, 200).value_or("?")}];
+            local.bytes += retained_.memory(node);
+            local.threads.insert(root.thread);
+            if (local.largest == no_node || retained_.memory(node) > retained_.memory(local.largest))
+                local.largest = node;
+        }
+        for (const auto& [place, local] : locals) {
+            if (local.threads.size() < 2 || local.bytes < least_) continue;
+            add(local.largest, std::nullopt);
+            found_.back().alike = local.threads.size();
+            found_.back().retained = local.bytes;
+        }
+    }
+
     void add_shared() {
         std::uint64_t loose = 0;
         for (const NodeId object : shared_by_groups(retained_)) {
@@ -260,7 +299,7 @@ private:
             if (is_large(object) && !is_interned_table(object)) go_down(object);
         }
         if (loose < least_) return;
-        for (JointHolders& joint : joint_holders_.find(graph_.root(), least_, 3))
+        for (JointHolders& joint : joint_holders_.find(graph_.root(), least_, 3, 5 * least_))
             if (joint.count > 1) add(graph_.root(), std::move(joint));
     }
 
@@ -484,7 +523,7 @@ void describe(const RetainedLookup& retained, TopHolder& holder) {
     if (!holder.joint && graph.kind(holder.node) == NodeKind::object) {
         const ObjectId object = HeapGraph::object_of(holder.node);
         holder.object = object_row(graph.heap(), object);
-        holder.object->retained = holder.retained;
+        holder.object->retained = holder.alike > 1 ? retained.memory(holder.node) : holder.retained;
         holder.object->native = retained.native(holder.node);
         holder.remark = holder.is_chain ? "a chain" : suspended_words(graph.heap(), object);
     }
@@ -508,7 +547,8 @@ struct KeptHolders {
                       "a number is no group's");
             kept_type(holder.content, p, graph.heap());
             for (auto* flag : {&holder.has_content, &holder.is_chain, &holder.by_c_code}) p.number(*flag);
-            for (auto* number : {&holder.many, &holder.retained, &holder.content_count}) p.number(*number);
+            for (auto* number : {&holder.many, &holder.retained, &holder.content_count, &holder.alike})
+                p.number(*number);
             bool joint = holder.joint.has_value();
             p.number(joint);
             if constexpr (Part::reading)
@@ -524,7 +564,7 @@ struct KeptHolders {
 
 std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& sizes, std::uint64_t least,
                                    std::size_t most, const ProgressCallback& progress, KeptAnswers* answers) {
-    const auto question = KeptQuestion("holders").with(least).with(most);
+    const auto question = KeptQuestion("topholders").with(least).with(most);
     std::vector<TopHolder> holders = kept_answer(answers, question, graph, [&] {
                                          const RetainedLookup retained(graph, sizes);
                                          return KeptHolders{HolderSearch(retained, least).find(most)};

@@ -47,6 +47,9 @@ struct TopHolder {
     std::vector<PathExpression> owner_also_held_by;
     std::string content_type;  // of what it holds, by memory; empty where it holds nothing in particular
     std::uint64_t content_count = 0;
+    // Threads of which each has such a local in a call of one function: `retained` is of all of them, the rest of the one
+    // that has most
+    std::uint64_t alike = 1;
 };
 
 /// Largest first, at most `most`; each retains at least `least` bytes. From each group and each large child

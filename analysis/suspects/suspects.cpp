@@ -120,7 +120,7 @@ private:
             return std::all_of(holder.joint->by.begin(), holder.joint->by.end(),
                                [&](NodeId node) { return retained_.graph().kind(node) == NodeKind::frame; });
         return (!holder.frame.empty() || suspect.cause.words.empty()) && holder.object &&
-               holder.content_count < many;
+               holder.content_count < many && suspect.alike < many;
     }
 
     /// What hangs below several groups is the program's if all of those that hold it together are: what the library
@@ -308,7 +308,7 @@ private:
             if (!is_new) {
                 found_[row->second].bytes += holder.in_use();
                 found_[row->second].untouched += holder.untouched;
-                ++found_[row->second].alike;
+                found_[row->second].alike += holder.alike;
                 if (!holder.thread_local_name.empty() && found_[row->second].holder->group == holder.group)
                     found_[row->second].in_one_thread = true;
                 return;
@@ -320,6 +320,7 @@ private:
         Suspect suspect;
         suspect.bytes = holder.in_use();
         suspect.untouched = holder.untouched;
+        suspect.alike = holder.alike;
         suspect.holder = holder;
         suspect.cause = std::move(cause);
         found_.push_back(std::move(suspect));
@@ -354,6 +355,9 @@ private:
         if (!above.holder->joint) return above.holder->object.has_value();
         const NodeId member = retained_.child_towards(top, node);
         const HeapGraph& graph = retained_.graph();
+        const std::vector<NodeId>& sample = above.holder->joint->sample;
+        if (above.holder->joint->types > 1)
+            return std::find(sample.begin(), sample.end(), member) != sample.end();
         return member != no_node && graph.kind(member) == NodeKind::object &&
                graph.columns().type_of(HeapGraph::object_of(member)) == above.holder->joint->content;
     }

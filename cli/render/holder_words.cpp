@@ -21,6 +21,8 @@ Text holder_words(const TopHolder& holder) {
     if (!holder.object)
         return says("{}{}, in {}", holder.group_kind == GroupKind::module ? "module " : "", holder.group,
                     how_many(holder.many, "object"));
+    if (!holder.local.empty() && holder.alike > 1)
+        return says("the local '{}' of {}, in {} threads", holder.local, holder.call, Count{holder.alike});
     if (!holder.local.empty()) return says("the local '{}' of {}", holder.local, holder.frame);
     const Expression expression = expression_of(holder.expression);
     const bool is_address = holder.expression.from_address && expression.steps.empty();
@@ -34,6 +36,8 @@ Text holder_words(const TopHolder& holder) {
 }
 
 Text content_words(const TopHolder& holder) {
+    if (holder.joint && holder.joint->types > 1)
+        return says("{} of {} types", how_many(holder.joint->count, "object"), Count{holder.joint->types});
     Text text;
     bool counted = false;  // its value says how many it has, and may go on with the first of them
     std::string of_how_many;

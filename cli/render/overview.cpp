@@ -24,7 +24,8 @@ Masthead masthead(const OverviewResult& result, const OverviewCore& core) {
     const CoreExtent& extent = core.extent;
     Text in_use = says("{} in use", ByteCount{result.in_use_bytes});
     if (result.reserved_bytes >= result.in_use_bytes / 20)
-        in_use += says(" (+ {} reserved, never touched)", ByteCount{result.reserved_bytes});
+        in_use += says(extent.cut() ? " (+ {} reserved or missing)" : " (+ {} reserved, never touched)",
+                       ByteCount{result.reserved_bytes});
     Masthead head;
     head.name = core.file_name;
     head.process = ProcessCall{core.process.name, core.process.arguments};
@@ -95,8 +96,11 @@ Text holder_sentence(const OverviewResult& result) {
         return says("{} is {}{}{}.", part_of_it(result, holder.in_use(), " of it"), holder_words(holder),
                     content.empty() ? "" : ": ", content) +
                native_sentence(holder);
-    return says("{}{}{}{} {} {} alive.", holder_words(holder), content.empty() ? "" : ", ", content,
-                content.empty() ? "" : ",", holder.joint ? "keep" : "keeps",
+    return says("{}{}{}{} {} {} alive.", holder_words(holder),
+                content.empty()    ? ""
+                : holder.alike > 1 ? ", each "
+                                   : ", ",
+                content, content.empty() ? "" : ",", holder.joint ? "keep" : "keeps",
                 part_of_it(result, holder.in_use(), "")) +
            native_sentence(holder);
 }
@@ -214,6 +218,7 @@ Datum top_holder_data(const TopHolder& holder) {
          {"object", holder.object ? object_data(*holder.object) : Datum()},
          {"expression", or_null(expression_of(holder.expression))},
          {"frame", or_null(holder.frame)},
+         {"alike", holder.alike},
          {"words", holder_words(holder)},
          {"content", entries({{"type", or_null(holder.content_type)}, {"count", holder.content_count}})},
          {"holders", std::move(holders)}});

@@ -167,6 +167,38 @@ TEST_CASE("dominators: two registries of the same objects hold them jointly", "[
     CHECK(together == of_jobs->retained - analysed.memory(by_name) - analysed.memory(by_age));
 }
 
+TEST_CASE("dominators: where most is held jointly a reader goes on there", "[program][dominators]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Job", {"text"});
+    std::vector<Address> jobs;
+    for (int i = 0; i < 40; ++i)
+        jobs.push_back(program.instance(type, {program.heap.str(std::string(5000, 'x'))}));
+    program.module("app", "/srv/app/app.py",
+                   {{"BY_NAME", program.list(jobs)}, {"BY_AGE", program.list(jobs)}});
+    const Analysed analysed(program);
+    const DominatorsResult tree = dominators(analysed.graph, analysed.sizes, {});
+    CHECK(std::find(jobs.begin(), jobs.end(), tree.next) != jobs.end());
+}
+
+TEST_CASE("holders: names that are no identifiers are data: one holder, and no name of theirs is told",
+          "[program][holders]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Job", {"text"});
+    ProgramHeap::Named globals{{"Job", type}};
+    for (int i = 0; i < 5; ++i)
+        globals.emplace_back("customer " + std::to_string(i), program.list({program.instance(type)}));
+    globals.emplace_back("JOBS", program.list({program.instance(type)}));
+    program.module("app", "/srv/app/app.py", globals);
+    const Analysed analysed(program);
+    const HoldersResult result = holders(analysed.graph, {analysed.heap.snapshot().types.find(type)}, {}, 0);
+    REQUIRE(result.rows.size() == 2);
+    CHECK(result.rows[0].holder == "app");
+    CHECK(result.rows[0].attribute == "__dict__['*'][*]");
+    CHECK(result.rows[0].count == 5);
+    CHECK(result.rows[1].attribute == "JOBS[*]");
+    CHECK(result.rows[0].expression.find("customer") == std::string::npos);
+}
+
 TEST_CASE("root paths: a person's way costs less than one through what explains nothing",
           "[program][paths]") {
     ProgramHeap program;

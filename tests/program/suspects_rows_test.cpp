@@ -107,6 +107,60 @@ TEST_CASE("suspects: the same local of two threads is one row", "[program][suspe
     CHECK(row.bytes == asked.memory(first) + asked.memory(second));
 }
 
+TEST_CASE("suspects: a local that is small in each of many threads is one row, of all of them",
+          "[program][suspects]") {
+    constexpr int threads = 150;
+    ProgramHeap program;
+    program.module("app", "/srv/app/app.py", {});
+    std::vector<Address> rows;
+    for (int i = 0; i < threads; ++i) {
+        if (i > 0) program.start_thread("worker");
+        rows.push_back(program.list(payloads(program, 2, 25'000)));
+        program.call("work", {{"rows", rows.back()}});
+    }
+    SuspectsOf asked(program);
+    const Suspect row = asked.row("local");
+    CHECK(row.alike == 150);
+    REQUIRE(row.holder);
+    CHECK(row.holder->local == "rows");
+    CHECK(row.holder->alike == 150);
+    std::uint64_t all = 0;
+    for (const Address one : rows) all += asked.memory(one);
+    CHECK(row.bytes == all);
+    CHECK(asked.suspects().size() == 1);
+    // Of one of them, what it has itself.
+    REQUIRE(row.holder->object);
+    CHECK(row.holder->object->retained == asked.memory(rows.front()));
+}
+
+TEST_CASE("suspects: objects of many types that two hold together are one row", "[program][suspects]") {
+    ProgramHeap program;
+    std::vector<Address> objects;
+    ProgramHeap::Named names;
+    for (int i = 0; i < 19; ++i) {
+        const std::string name = "Kind" + std::to_string(i);
+        const Address type = program.class_with(name, {.attributes = {"data"}});
+        names.emplace_back(name, type);
+        objects.push_back(program.instance_with(type, {program.list(payloads(program, 5, 80'000))}));
+    }
+    const Address left = program.list(objects), right = program.list(objects);
+    names.emplace_back("LEFT", left);
+    names.emplace_back("RIGHT", right);
+    program.module("app", "/srv/app/app.py", names);
+    SuspectsOf asked(program);
+    const Suspect row = asked.row("joint-holders");
+    REQUIRE(row.holder);
+    REQUIRE(row.holder->joint);
+    CHECK(row.holder->joint->types == 19);
+    CHECK(row.holder->joint->count == 19);
+    CHECK(row.holder->joint->type.empty());
+    CHECK(row.holder->joint->holders.size() == 2);
+    std::uint64_t all = 0;
+    for (const Address one : objects) all += asked.memory(one);
+    CHECK(row.bytes == all);
+    CHECK(asked.suspects().size() == 1);
+}
+
 TEST_CASE("suspects: the same attribute of two instances is one row", "[program][suspects]") {
     ProgramHeap program;
     const Address type = program.class_with("Board", {.attributes = {"rows"}});
