@@ -449,7 +449,8 @@ CyclesResult cycles(Work& work, const CyclesQuery& query) {
     describe_kinds(work.graph(), result);
     result.objects_in_state = states.counts;
     result.certain = states.collection.certain;
-    result.saved_bytes = heap.core().extent().in_core_bytes;
+    const auto& memory = heap.snapshot().memory;
+    if (memory.there()) result.in_use_bytes = memory->bytes_of(MemoryUse::in_use);
     for (const ObjectId object : garbage_list_items(heap)) {
         if (query.garbage_list != 0 && result.garbage_list.size() >= query.garbage_list) break;
         result.garbage_list.push_back(object_row(heap, object));

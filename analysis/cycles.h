@@ -72,7 +72,7 @@ struct CyclesResult {
     CycleSum held;
     std::array<std::uint64_t, 5> objects_in_state{};  // all objects, by ObjectState
     bool certain = true;                              // Collection::certain
-    std::uint64_t saved_bytes = 0;                    // memory that the core has
+    std::uint64_t in_use_bytes = 0;                   // by the process; 0 if that was not computed
     std::vector<ObjectRow> garbage_list;              // the items of gc.garbage, in order; cut to the limit
 
     bool shown(const Cycle& cycle) const;

@@ -57,10 +57,10 @@ Text cycles_sentence(const CyclesResult& result) {
     if (result.used.cycles > 0)
         text += says("; {} {} in use", sum_words(result.used), is_or_are(result.used.cycles));
     text += ".";
-    const std::uint64_t garbage = result.waiting.bytes + result.never.bytes, core = result.saved_bytes;
-    if (garbage > 0)
-        text += says(" That is {} of the core{}.", Share{garbage, core},
-                     garbage < core / 100 ? ": not where it went" : "");
+    const std::uint64_t garbage = result.waiting.bytes + result.never.bytes;
+    if (garbage > 0 && result.in_use_bytes >= garbage)
+        text += says(" That is {} of what is in use{}.", Share{garbage, result.in_use_bytes},
+                     garbage < result.in_use_bytes / 100 ? ": not where it went" : "");
     return text;
 }
 
