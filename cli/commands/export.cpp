@@ -299,6 +299,17 @@ Graphs, for other programs:
                 same as areas inside of each other. Titles say on hovering what
                 has no room
 
+From Python, with pandas:
+
+  import sqlite3, pandas
+  with sqlite3.connect("heap.db") as heap:
+      types = pandas.read_sql("SELECT * FROM type_total", heap)
+
+DuckDB reads the answers of `query` as files, CSV (and JSON, --format jsonl):
+
+  $ heapsift query "SELECT * FROM named_object" --format csv > objects.csv
+  D SELECT type, sum(memory) FROM 'objects.csv' GROUP BY 1 ORDER BY 2 DESC;
+
 FILE appears when it is complete, readable by you alone; after Ctrl-C or an
 error there is none. Exit codes: 0 written; 3 written, but the core is cut or
 damaged (meta: complete is 0); 2 FILE exists or cannot be created; 1 the core

@@ -5,8 +5,11 @@
 
 #include "analysis/array_row.h"
 #include "cli/json.h"
+#include "cli/query/heap_table.h"
 #include "cli/render/object.h"
 #include "parsers/base/text.h"
+
+#include <algorithm>
 
 namespace heapsift {
 namespace {
@@ -58,6 +61,22 @@ protected:
 private:
     const ObjectId* list_ = nullptr;
     std::size_t at_ = 0, end_ = 0;
+};
+
+/// Over a list of objects, sorted by number, which is made when it is first asked for; found by address.
+class ListedCursor : public ObjectsCursor {
+public:
+    using List = const std::vector<ObjectId>& (QueryHeap::*)();
+    ListedCursor(QueryHeap& heap, List list) : ObjectsCursor(heap), list_(list) {}
+    void scan(int) override { go_over((heap_.*list_)()); }
+    void find(std::size_t, const SqlKey& key) override {
+        const ObjectId found = key.integer ? heap_.find(*key.integer) : no_object;
+        const std::vector<ObjectId>& all = (heap_.*list_)();
+        go_to(std::binary_search(all.begin(), all.end(), found) ? found : no_object);
+    }
+
+private:
+    List list_;
 };
 
 // --- object
@@ -171,29 +190,11 @@ void ObjectCursor::column(int column, SqlResult& result) {
     }
 }
 
-class ObjectTable final : public SqlTable {
+class ObjectTable final : public HeapTable<ObjectCursor> {
 public:
-    explicit ObjectTable(QueryHeap& heap) : heap_(heap) {}
-    const char* name() const override { return "object"; }
-    const std::vector<SqlColumn>& columns() const override {
-        static const std::vector<SqlColumn> all = {{"address", Kind::address},
-                                                   {"type_id"},
-                                                   {"size"},
-                                                   {"memory"},
-                                                   {"block_size"},
-                                                   {"refcount"},
-                                                   {"gc_tracked"},
-                                                   {"generation"},
-                                                   {"state", Kind::text},
-                                                   {"retained"},
-                                                   {"dominator", Kind::address},
-                                                   {"value", Kind::text},
-                                                   {"native"}};
-        return all;
-    }
-    double rows() const override { return static_cast<double>(heap_.columns().object_count()); }
+    using HeapTable::HeapTable;
     std::vector<Index> indexes() const override {
-        const double of_type = rows() / static_cast<double>(heap_.columns().types.size() + 1);
+        const double of_type = object_count() / static_cast<double>(heap_.columns().types.size() + 1);
         return {
             {object_address, 1, true, 1}, {object_type, of_type, false, 1}, {object_dominator, 2, false, 8}};
     }
@@ -202,22 +203,13 @@ public:
         const bool positive = count == 0 || heap_.columns().address_of(ObjectId(count - 1)).value >> 63 == 0;
         return positive ? std::vector<int>{object_address, object_type} : std::vector<int>{object_type};
     }
-    std::unique_ptr<SqlCursor> open() override { return std::make_unique<ObjectCursor>(heap_); }
-
-private:
-    QueryHeap& heap_;
 };
 
 // --- array
 
-class NumpyCursor final : public ObjectsCursor {
+class NumpyCursor final : public ListedCursor {
 public:
-    using ObjectsCursor::ObjectsCursor;
-    void scan(int) override { go_over(heap_.arrays()); }
-    void find(std::size_t, const SqlKey& key) override {
-        const ObjectId found = key.integer ? heap_.find(*key.integer) : no_object;
-        go_to(found != no_object && is_array(heap_.columns(), found) ? found : no_object);
-    }
+    explicit NumpyCursor(QueryHeap& heap) : ListedCursor(heap, &QueryHeap::arrays) {}
     void column(int column, SqlResult& result) override {
         if (column == 0) return put(result, heap_.columns().address_of(object()));
         if (!row_) row_ = array_row(heap_.heap(), object());
@@ -251,41 +243,11 @@ private:
     std::optional<ArrayRow> row_;
 };
 
-class NumpyTable final : public SqlTable {
-public:
-    explicit NumpyTable(QueryHeap& heap) : heap_(heap) {}
-    const char* name() const override { return "array"; }
-    const std::vector<SqlColumn>& columns() const override {
-        static const std::vector<SqlColumn> all = {{"address", Kind::address},
-                                                   {"dtype", Kind::text},
-                                                   {"shape", Kind::text},
-                                                   {"strides", Kind::text},
-                                                   {"nbytes"},
-                                                   {"data", Kind::address},
-                                                   {"owns_data"},
-                                                   {"base", Kind::address},
-                                                   {"owner", Kind::address}};
-        return all;
-    }
-    double rows() const override { return static_cast<double>(heap_.columns().object_count()) / 100 + 1; }
-    std::vector<Index> indexes() const override { return {{0, 1, true, 1}}; }
-    std::unique_ptr<SqlCursor> open() override { return std::make_unique<NumpyCursor>(heap_); }
-
-private:
-    QueryHeap& heap_;
-};
-
 // --- string
 
-class StringCursor final : public ObjectsCursor {
+class StringCursor final : public ListedCursor {
 public:
-    using ObjectsCursor::ObjectsCursor;
-    void scan(int) override { go_over(heap_.strings()); }
-    void find(std::size_t, const SqlKey& key) override {
-        const ObjectId found = key.integer ? heap_.find(*key.integer) : no_object;
-        const std::vector<ObjectId>& strings = heap_.strings();
-        go_to(std::binary_search(strings.begin(), strings.end(), found) ? found : no_object);
-    }
+    explicit StringCursor(QueryHeap& heap) : ListedCursor(heap, &QueryHeap::strings) {}
     void column(int column, SqlResult& result) override {
         const HeapSnapshot& columns = heap_.columns();
         if (column == 0) return put(result, columns.address_of(object()));
@@ -308,27 +270,49 @@ private:
     std::optional<ShortValue> value_;
 };
 
-class StringTable final : public SqlTable {
-public:
-    explicit StringTable(QueryHeap& heap) : heap_(heap) {}
-    const char* name() const override { return "string"; }
-    const std::vector<SqlColumn>& columns() const override {
-        static const std::vector<SqlColumn> all = {
-            {"address", Kind::address}, {"length"}, {"hash"}, {"value", Kind::text}};
-        return all;
-    }
-    double rows() const override { return static_cast<double>(heap_.columns().object_count()) / 3 + 1; }
-    std::vector<Index> indexes() const override { return {{0, 1, true, 1}}; }
-    std::unique_ptr<SqlCursor> open() override { return std::make_unique<StringCursor>(heap_); }
-
-private:
-    QueryHeap& heap_;
-};
-
 }  // namespace
 
-std::unique_ptr<SqlTable> object_table(QueryHeap& heap) { return std::make_unique<ObjectTable>(heap); }
-std::unique_ptr<SqlTable> array_table(QueryHeap& heap) { return std::make_unique<NumpyTable>(heap); }
-std::unique_ptr<SqlTable> string_table(QueryHeap& heap) { return std::make_unique<StringTable>(heap); }
+std::unique_ptr<SqlTable> object_table(QueryHeap& heap) {
+    return std::make_unique<ObjectTable>(heap, ObjectTable::Shape{"object",
+                                                                  {{"address", Kind::address},
+                                                                   {"type_id"},
+                                                                   {"size"},
+                                                                   {"memory"},
+                                                                   {"block_size"},
+                                                                   {"refcount"},
+                                                                   {"gc_tracked"},
+                                                                   {"generation"},
+                                                                   {"state", Kind::text},
+                                                                   {"retained"},
+                                                                   {"dominator", Kind::address},
+                                                                   {"value", Kind::text},
+                                                                   {"native"}},
+                                                                  1});
+}
+
+std::unique_ptr<SqlTable> array_table(QueryHeap& heap) {
+    using Table = HeapTable<NumpyCursor>;
+    return std::make_unique<Table>(heap, Table::Shape{"array",
+                                                      {{"address", Kind::address},
+                                                       {"dtype", Kind::text},
+                                                       {"shape", Kind::text},
+                                                       {"strides", Kind::text},
+                                                       {"nbytes"},
+                                                       {"data", Kind::address},
+                                                       {"owns_data"},
+                                                       {"base", Kind::address},
+                                                       {"owner", Kind::address}},
+                                                      0.01,
+                                                      {{0, 1, true, 1}}});
+}
+
+std::unique_ptr<SqlTable> string_table(QueryHeap& heap) {
+    using Table = HeapTable<StringCursor>;
+    return std::make_unique<Table>(
+        heap, Table::Shape{"string",
+                           {{"address", Kind::address}, {"length"}, {"hash"}, {"value", Kind::text}},
+                           1.0 / 3,
+                           {{0, 1, true, 1}}});
+}
 
 }  // namespace heapsift

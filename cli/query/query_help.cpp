@@ -97,6 +97,10 @@ const std::vector<QueryExample>& query_examples() {
         {"Where does each thread stand?",
          "SELECT t.name, f.function, f.file, f.line FROM thread t\n"
          "JOIN frame f ON f.thread_id = t.id AND f.depth = 0"},
+        {"Which locals of running calls retain most?",
+         "SELECT r.name, o.address, o.value, size_text(o.retained) FROM root r\n"
+         "JOIN object o USING (address) WHERE r.kind = 'frame'\n"
+         "ORDER BY o.retained DESC LIMIT 10"},
         {"Which blocks of C code leaked, by class?",
          "SELECT class, count(*), sum(size) FROM native WHERE leaked\n"
          "GROUP BY class ORDER BY 3 DESC LIMIT 10"},

@@ -5,6 +5,7 @@
 // columns of references round (QueryHeap::referrers), and each lookup then reads the few sources of one target.
 
 #include "analysis/native.h"
+#include "cli/query/heap_table.h"
 #include "cli/query/object_tables.h"
 #include "cli/render/object.h"
 #include "parsers/base/text.h"
@@ -162,26 +163,6 @@ std::int64_t ReferenceCursor::rowid() {
     return static_cast<std::int64_t>(mixed ^ mixed >> 32);
 }
 
-class ReferenceTable final : public SqlTable {
-public:
-    explicit ReferenceTable(QueryHeap& heap) : heap_(heap) {}
-    const char* name() const override { return "reference"; }
-    const std::vector<SqlColumn>& columns() const override {
-        static const std::vector<SqlColumn> all = {{"source", KindOf::address},
-                                                   {"target", KindOf::address},
-                                                   {"name", KindOf::text},
-                                                   {"kind", KindOf::text},
-                                                   {"followed"}};
-        return all;
-    }
-    double rows() const override { return 3 * static_cast<double>(heap_.columns().object_count()) + 1; }
-    std::vector<Index> indexes() const override { return {{0, 3, false, 3}, {1, 3, false, 12}}; }
-    std::unique_ptr<SqlCursor> open() override { return std::make_unique<ReferenceCursor>(heap_); }
-
-private:
-    QueryHeap& heap_;
-};
-
 // --- native
 
 struct Block {
@@ -277,7 +258,17 @@ std::unique_ptr<SqlCursor> NativeTable::open() { return std::make_unique<NativeC
 
 }  // namespace
 
-std::unique_ptr<SqlTable> reference_table(QueryHeap& heap) { return std::make_unique<ReferenceTable>(heap); }
+std::unique_ptr<SqlTable> reference_table(QueryHeap& heap) {
+    using Table = HeapTable<ReferenceCursor>;
+    return std::make_unique<Table>(heap, Table::Shape{"reference",
+                                                      {{"source", KindOf::address},
+                                                       {"target", KindOf::address},
+                                                       {"name", KindOf::text},
+                                                       {"kind", KindOf::text},
+                                                       {"followed"}},
+                                                      3,
+                                                      {{0, 3, false, 3}, {1, 3, false, 12}}});
+}
 std::unique_ptr<SqlTable> native_table(QueryHeap& heap) { return std::make_unique<NativeTable>(heap); }
 
 }  // namespace heapsift

@@ -5,7 +5,7 @@
 
 The core is of testdata/programs/queried.py; or --core. Twenty questions are asked as SQL, and of the command that answers them: both must
 say the same. Each query is then run by Python's sqlite3 on `export -o heap.db`, and must give the same rows; both times are printed. Every
-question of `help query` is asked of both. pandas reads the export, if it is there. What would write, what would run for ever, and what is
+question of `help query` is asked of both. pandas reads the export, and DuckDB answers as files, if they are there. What would write, what would run for ever, and what is
 too large must end in one line, with its exit code, in a folder in which nothing was written. With --redact no value that the program
 stored may be in an answer.
 """
@@ -16,6 +16,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -371,6 +372,31 @@ def check_pandas(path):
     return "pandas reads %s types and %s objects of the export" % tuple(done.stdout.split()[:2])
 
 
+def check_duckdb(asked, folder):
+    """As `help export` shows it: an answer as CSV, and as lines of JSON, read by DuckDB's npm package below $HEAPSIFT_DUCKDB."""
+    modules = os.environ.get("HEAPSIFT_DUCKDB", "")
+    if not os.path.isdir(modules + "/node_modules/@duckdb/node-api") or not shutil.which("node"):
+        return "DuckDB is not here"
+    for form in ("csv", "jsonl"):
+        with open(os.path.join(folder, "objects." + form), "w") as file:
+            file.write(asked.run("query", "SELECT * FROM named_object", "--format", form).stdout)
+    script = """const { DuckDBInstance } = require(process.argv[1] + '/node_modules/@duckdb/node-api');
+        (async () => {
+          const connection = await (await DuckDBInstance.create(':memory:')).connect();
+          for (const file of ['objects.csv', 'objects.jsonl'])
+            console.log(JSON.stringify((await connection.runAndReadAll(
+              `SELECT type, CAST(count(*) AS VARCHAR), CAST(sum(memory) AS VARCHAR) FROM '${file}' GROUP BY 1 ORDER BY 1`)).getRowsJson()));
+        })();"""
+    done = subprocess.run(["node", "-e", script, modules], cwd=folder, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise Wrong("DuckDB: " + done.stderr[-400:])
+    ours = asked.data("query", "SELECT type, count(*), sum(memory) FROM named_object GROUP BY 1 ORDER BY 1")["rows"]
+    for line in done.stdout.splitlines():
+        if sorted([name, int(count), int(memory)] for name, count, memory in json.loads(line)) != sorted(ours):
+            raise Wrong("DuckDB reads other rows: %s" % line[:300])
+    return "DuckDB reads the CSV and the lines of JSON of a query"
+
+
 def check(heapsift, core, folder, failures, whole):
     asked = Asked(heapsift, core, folder)
     path = os.path.join(folder, "heap.db")
@@ -383,7 +409,7 @@ def check(heapsift, core, folder, failures, whole):
     database = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
     checks = [lambda: check_questions(asked, database), lambda: check_examples(asked, database), lambda: check_refused(asked)]
     if whole:
-        checks += [lambda: check_tables(asked, database), lambda: check_manners(asked), lambda: check_pandas(path)]
+        checks += [lambda: check_tables(asked, database), lambda: check_manners(asked), lambda: check_pandas(path), lambda: check_duckdb(asked, folder)]
     for one in checks:
         began = time.monotonic()
         try:
