@@ -7,6 +7,8 @@
 #include "parsers/base/in_pieces.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 namespace heapsift {
@@ -109,6 +111,20 @@ struct KeptLargest {
     }
 };
 
+constexpr std::size_t looked_up_at_once = 64;
+
+/// Where an object is in the preorder, and what is retained there, lie anywhere in memory: several are read at a time, and
+/// nothing is decided until all of them are here.
+void add_largest(const RetainedLookup& retained, std::span<const ObjectId> objects, Largest<ObjectId>& best) {
+    std::array<std::uint32_t, looked_up_at_once> positions;
+    std::array<std::uint64_t, looked_up_at_once> bytes;
+    for (std::size_t i = 0; i < objects.size(); ++i) positions[i] = retained.graph().position(objects[i]);
+    for (std::size_t i = 0; i < objects.size(); ++i)
+        bytes[i] = positions[i] == Preorder::none ? 0 : retained.memory_at(positions[i]);
+    for (std::size_t i = 0; i < objects.size(); ++i)
+        if (best.may_add(bytes[i])) best.add(bytes[i], objects[i]);
+}
+
 LargestOfType find_largest(const RetainedLookup& retained, TypeId type, std::size_t most) {
     const HeapSnapshot& columns = retained.graph().columns();
     constexpr std::size_t piece_size = std::size_t{1} << 18;
@@ -123,12 +139,19 @@ LargestOfType find_largest(const RetainedLookup& retained, TypeId type, std::siz
                     [&](std::size_t number, Part& part) {
                         part = {Largest<ObjectId>(most), 0};
                         const Piece piece = piece_of(number, count, piece_size);
+                        std::array<ObjectId, looked_up_at_once> objects{};
+                        std::size_t waiting = 0;
+                        const auto look_up = [&] {
+                            add_largest(retained, {objects.data(), waiting}, part.best);
+                            part.count += std::exchange(waiting, 0);
+                        };
                         for (std::size_t i = piece.begin; i < piece.end; ++i) {
                             const ObjectId object(static_cast<std::uint32_t>(i));
                             if (columns.type_of(object) != type) continue;
-                            ++part.count;
-                            part.best.add(retained.memory(object), object);
+                            objects[waiting++] = object;
+                            if (waiting == objects.size()) look_up();
                         }
+                        look_up();
                     },
                     [&](std::size_t, Part& part) {
                         found.count += part.count;

@@ -110,6 +110,27 @@ void Browser::show_places() {
 
 void Browser::jump_to(std::size_t place) { visits_.resize(std::min(place + 1, visits_.size())); }
 
+/// The same list with ten times as many rows, in its place; the cursor stays on its row as long as that is the order.
+void Browser::list_more() {
+    const List& list = view().list();
+    if (list.left_out == 0) {
+        message_ = "all rows are here";
+        return;
+    }
+    constexpr std::size_t times = 10;
+    Place place = list.place;
+    place.rows = times * std::max<std::size_t>(list.rows.size(), 1);
+    const std::size_t cursor = view().cursor();
+    const std::string filter = view().filter_text();
+    const std::size_t before = visits_.size();
+    open(place);
+    if (visits_.size() == before && view().list().place != place) return;  // interrupted
+    visits_.erase(visits_.end() - 2);
+    view().filter(filter);
+    if (filter.empty()) view().move_to(cursor);
+    message_ = std::to_string(view().list().rows.size()) + " rows are listed";
+}
+
 void Browser::copy(std::string text, const char* nothing) {
     if (text.empty()) {
         message_ = nothing;
@@ -267,6 +288,8 @@ void Browser::press_character(const std::string& text) {
             return ask_about_object(Place::Kind::objects);
         case 'h':
             return show_places();
+        case '+':
+            return list_more();
         case 's':
             if (!view().sort_by_next()) message_ = "this list has one order only";
             return;

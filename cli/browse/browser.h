@@ -18,7 +18,7 @@
 // (tests/real/browse.py).
 //
 // Fast by this: what every list needs is computed, or read from the index, before the first screen; a list has the
-// largest thousand rows, and counts the rest; words, which need reads of the core, are made for the rows on the screen;
+// largest thousand rows, and counts the rest, of which + lists more; words, which need reads of the core, are made for the rows on the screen;
 // and keys that wait are taken before anything is drawn. What still takes long (a table of types that nobody asked for
 // before) says how far it is and ends at Esc.
 //
@@ -112,6 +112,7 @@ private:
     void back();
     void show_places();
     void jump_to(std::size_t place);
+    void list_more();
     void copy(std::string text, const char* nothing);
     void turn(int by);
     void click(const Key& key);

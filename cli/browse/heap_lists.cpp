@@ -5,10 +5,12 @@
 #include "analysis/edges.h"
 #include "analysis/object_paths.h"
 #include "analysis/why.h"
+#include "cli/render/holder_words.h"
 #include "cli/render/native_end.h"
 #include "cli/render/object.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace heapsift {
@@ -21,6 +23,8 @@ ListColumn bytes_column(std::string heading, std::size_t number) {
 }
 
 ListColumn own_column() { return {.heading = "own", .right = true, .number = 1, .narrow_page = 100}; }
+
+std::size_t row_limit(const Place& place) { return place.rows > 0 ? place.rows : most_browsed_rows; }
 
 /// "retained  own  what": what the lists of objects have.
 std::vector<ListColumn> columns_of_objects(std::string what) {
@@ -52,10 +56,10 @@ std::shared_ptr<List> HeapLists::make(const Place& place) {
             list = suspects();
             break;
         case Kind::dominators:
-            list = dominators();
+            list = dominators(row_limit(place));
             break;
         case Kind::holders:
-            list = holders();
+            list = holders(place);
             break;
         case Kind::types:
             list = types();
@@ -205,7 +209,31 @@ ListRow HeapLists::row_of(ObjectId object) const {
     return {.bytes = bytes, .numbers = {bytes, own[0].memory}, .subject = subject_of(object)};
 }
 
-std::shared_ptr<List> HeapLists::dominators() {
+/// What several objects below `node` hold together, as the overview has found it, before the rows of single ones.
+void HeapLists::add_joint(NodeId node, List& list) const {
+    std::vector<ListRow> rows;
+    for (const auto* holders : {&overview_.holders, &overview_.more_holders})
+        for (const TopHolder& holder : *holders) {
+            if (!holder.joint || holder.node != node || holder.joint->sample.empty()) continue;
+            const ObjectId example = HeapGraph::object_of(holder.joint->sample.front());
+            rows.push_back(
+                {.bytes = holder.retained,
+                 .numbers = {holder.retained, 0},
+                 .cells = {ByteCount{holder.retained}, Text(),
+                           content_words(holder) + says("  held by {}", holder_words(holder))},
+                 .subject = {
+                     .object = example,
+                     .node = HeapGraph::node_of(example),
+                     .opens = Place{.kind = Place::Kind::path, .object = example},
+                     .command = says("why {}", heap().snapshot().address_of(example)),
+                     .about = {"None of these holders keeps them alone. What they hold together has rows "
+                               "of its own below; Enter shows the path to one of it."}}});
+        }
+    list.rows.insert(list.rows.begin(), std::make_move_iterator(rows.begin()),
+                     std::make_move_iterator(rows.end()));
+}
+
+std::shared_ptr<List> HeapLists::dominators(std::size_t most) {
     auto list = std::make_shared<List>();
     list->title = "dominator tree: what each part of the program alone keeps in memory";
     list->columns = columns_of_objects("what keeps it");
@@ -216,7 +244,7 @@ std::shared_ptr<List> HeapLists::dominators() {
                               .cells = {ByteCount{bytes}, Text(), std::move(words)},
                               .subject = std::move(subject)});
     };
-    for (const NodeId node : largest_children(retained_, modules_, graph_.root(), most_browsed_rows).nodes)
+    for (const NodeId node : largest_children(retained_, modules_, graph_.root(), most).nodes)
         add(retained_.memory(node), subject_of(node), words_of(node));
     if (const LargestChildren shared = largest_children(retained_, modules_, graph_.root(), 0, true);
         shared.total > 0)
@@ -233,14 +261,14 @@ std::shared_ptr<List> HeapLists::dominators() {
 
 std::shared_ptr<List> HeapLists::inside(const Place& place, bool shared) {
     auto list = std::make_shared<List>();
-    LargestChildren found = largest_children(retained_, modules_, place.node, most_browsed_rows, shared);
+    LargestChildren found = largest_children(retained_, modules_, place.node, row_limit(place), shared);
     // An object that keeps nothing but its __dict__ keeps what is in that: its attributes.
     const bool is_only_dict =
         found.total == 1 && found.nodes.size() == 1 && graph_.kind(place.node) == NodeKind::object &&
         retained_.dominator(found.nodes.front()) == place.node &&
         stands_between(names_of_children(retained_, modules_, found.nodes).front(), false);
     if (is_only_dict)
-        found = largest_children(retained_, modules_, NodeId(found.nodes.front()), most_browsed_rows);
+        found = largest_children(retained_, modules_, NodeId(found.nodes.front()), row_limit(place));
     list->title = says("inside {}", shared ? Text("what several groups share") : name_of(place.node));
     list->remark = found.total == 0
                        ? Text("It keeps nothing else alive. r: what refers to it; e: what it refers to")
@@ -259,6 +287,7 @@ std::shared_ptr<List> HeapLists::inside(const Place& place, bool shared) {
         }
         list->left_out_bytes -= std::min(list->left_out_bytes, list->rows.back().bytes);
     }
+    add_joint(place.node, *list);
     list->words = [this, is_only_dict](std::vector<ListRow*>& rows) {
         std::vector<NodeId> nodes;
         for (const ListRow* row : rows) nodes.push_back(row->subject.node);
@@ -278,7 +307,7 @@ std::shared_ptr<List> HeapLists::inside(const Place& place, bool shared) {
 std::shared_ptr<List> HeapLists::objects(const Place& place) {
     const TypeId type(static_cast<std::uint32_t>(place.index));
     auto list = std::make_shared<List>();
-    const LargestOfType found = largest_of_type(retained_, type, most_browsed_rows, work_.answers());
+    const LargestOfType found = largest_of_type(retained_, type, row_limit(place), work_.answers());
     list->title = says("the {}", how_many_of(type_name(heap().snapshot().types, type), found.count));
     list->columns = columns_of_objects("value");
     for (const ObjectId object : found.objects) list->rows.push_back(row_of(object));
@@ -350,8 +379,8 @@ std::shared_ptr<List> HeapLists::path(const Place& place) {
 std::shared_ptr<List> HeapLists::edges(const Place& place, bool to_it) {
     if (to_it && work_.progress()) work_.progress()("looking for referrers", 0);
     const EdgeList found =
-        to_it ? heapsift::referrers(heap(), structural_, place.object, most_browsed_rows, work_.answers())
-              : heapsift::referents(heap(), structural_, place.object, most_browsed_rows, work_.answers());
+        to_it ? heapsift::referrers(heap(), structural_, place.object, row_limit(place), work_.answers())
+              : heapsift::referents(heap(), structural_, place.object, row_limit(place), work_.answers());
     auto list = std::make_shared<List>();
     const Text name = name_of(HeapGraph::node_of(place.object));
     list->title = to_it ? says("what refers to {}", name) : says("what {} refers to", name);

@@ -3,7 +3,8 @@
 // The lists of `browse`, made of one heap by the analyses that the commands ask: the same rows, one level at a time.
 //
 // What a list shows is decided here, and nothing is drawn: a list is numbers, subjects, and words that are made when
-// rows come into view. Of a million rows the largest thousand are listed, and how much the others have.
+// rows come into view. Of a million rows the largest thousand are listed, and how much the others have; more of them where
+// a person asks for more.
 
 #include "analysis/largest_children.h"
 #include "analysis/overview.h"
@@ -22,7 +23,7 @@
 
 namespace heapsift {
 
-/// Rows of a list at most.
+/// Rows of a list at first, unless its Place says another number.
 inline constexpr std::size_t most_browsed_rows = 1000;
 
 /// The lines of another command's answer, as a page of so many columns has them.
@@ -55,10 +56,10 @@ public:
 
 private:
     std::shared_ptr<List> suspects();
-    std::shared_ptr<List> dominators();
+    std::shared_ptr<List> dominators(std::size_t most);
     std::shared_ptr<List> inside(const Place& place, bool shared);
     std::shared_ptr<List> types();
-    std::shared_ptr<List> holders();
+    std::shared_ptr<List> holders(const Place& place);
     std::shared_ptr<List> threads();
     std::shared_ptr<List> locals(const Place& place);
     std::shared_ptr<List> objects(const Place& place);
@@ -71,6 +72,7 @@ private:
     Subject subject_of(NodeId node) const;
     Place opened(const Suspect& suspect) const;
     ListRow row_of(ObjectId object) const;
+    void add_joint(NodeId node, List& list) const;
     Text words_of(ObjectId object) const;
     Text words_of(NodeId node) const;
     Text name_of(NodeId node);

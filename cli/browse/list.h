@@ -40,6 +40,7 @@ struct Place {
     NodeId node = no_node;
     std::size_t thread = 0, index = 0;
     enum class Command : std::uint8_t { none, cycles, native, memory, arrays } command = Command::none;
+    std::size_t rows = 0;  // at most so many; 0: as many as such a list has at first
 
     friend bool operator==(const Place&, const Place&) = default;
 };

@@ -186,8 +186,8 @@ private:
     void rows_of_list(std::size_t count) {
         ListView& view = browser_.view();
         const List& list = view.list();
-        if (count > 0) --count;  // the headings
-        view.scroll(count);
+        if (count > 0) --count;                                         // the headings
+        view.scroll(count - (list.left_out > 0 && count > 2 ? 1 : 0));  // below the last one: how many more
         view.need(view.top(), count);
         const std::vector<Laid> laid = lay_out(view.top(), count);
         Pieces headings{{"  ", Look::faint}};
@@ -212,7 +212,7 @@ private:
         if (end == view.size() && list.left_out > 0 && lines_.size() < begin + count) {
             std::string rest = "  … " + grouped(list.left_out) + " more";
             if (list.left_out_bytes > 0) rest += ", " + page_.bytes(list.left_out_bytes);
-            add({{rest + ": f and / look among those above", Look::faint}});
+            add({{rest + ": + lists them; f and / look among those above", Look::faint}});
         }
         lines_.resize(std::max(lines_.size(), begin + count));
     }
@@ -386,6 +386,7 @@ const std::vector<std::pair<std::string, std::string>>& browse_keys() {
         {"/  n N", "search; the next, the one before"},
         {"f", "only rows with a text in them; Esc: all"},
         {"s", "sort by the next column"},
+        {"+", "list ten times as many rows, where there are more"},
         {"m, M", "mark the object; the marked ones"},
         {"y, Y", "copy the command; what Python calls it"},
         {"q, Ctrl-C", "quit (Esc ends work that takes long)"},

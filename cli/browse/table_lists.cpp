@@ -120,9 +120,10 @@ std::shared_ptr<List> HeapLists::types() {
     return list;
 }
 
-std::shared_ptr<List> HeapLists::holders() {
+std::shared_ptr<List> HeapLists::holders(const Place& place) {
     const HoldersResult found =
-        heapsift::holders(graph_, {}, {}, browsed_holders, work_.progress(), work_.answers(), &sizes_);
+        heapsift::holders(graph_, {}, {}, place.rows > 0 ? place.rows : browsed_holders, work_.progress(),
+                          work_.answers(), &sizes_);
     auto list = std::make_shared<List>();
     list->title = says("{}: by owner and attribute", how_many(found.total_rows, "holder"));
     list->columns = {{.heading = "retained", .right = true, .number = 0, .bar = true},

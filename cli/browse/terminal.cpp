@@ -18,6 +18,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -327,26 +328,9 @@ Key key_of_character(wint_t character) {
     return {.kind = Kind::character, .text = in_utf8(static_cast<std::uint32_t>(character))};
 }
 
-}  // namespace
-
-Key Terminal::read() {
-    ::timeout(-1);
-    for (int failures = 0; failures < read_failures_borne; ++failures) {
-        wint_t code = 0;
-        switch (::get_wch(&code)) {
-            case OK:
-                return key_of_character(code);
-            case KEY_CODE_YES:
-                return key_of_code(code);
-            default:
-                if (errno == EINTR) return {};  // the size may have changed
-        }
-    }
-    throw cannot_analyse("terminal-lost", "the terminal is gone");
-}
-
-Key Terminal::waiting() {
-    ::timeout(0);
+/// Waits for so many milliseconds, or with -1 until there is one. Nothing where none came, or none can come; errno says it.
+std::optional<Key> key_within(int milliseconds) {
+    ::timeout(milliseconds);
     wint_t code = 0;
     switch (::get_wch(&code)) {
         case OK:
@@ -354,9 +338,21 @@ Key Terminal::waiting() {
         case KEY_CODE_YES:
             return key_of_code(code);
         default:
-            return {};
+            return std::nullopt;
     }
 }
+
+}  // namespace
+
+Key Terminal::read() {
+    for (int failures = 0; failures < read_failures_borne; ++failures) {
+        if (const auto key = key_within(-1)) return *key;
+        if (errno == EINTR) return {};  // the size may have changed
+    }
+    throw cannot_analyse("terminal-lost", "the terminal is gone");
+}
+
+Key Terminal::waiting() { return key_within(0).value_or(Key{}); }
 
 void Terminal::show_progress(std::string_view line) {
     const Key key = waiting();

@@ -194,6 +194,45 @@ TEST_CASE("browse: each of the first lists opens by its digit, and Tab goes roun
     CHECK(browsed.browser.view().list().place.kind == Kind::objects);
 }
 
+TEST_CASE("browse: + lists ten times as many rows, in the list's place, the cursor where it was",
+          "[cli][browse]") {
+    HandmadeHeap made;
+    Address shelf(0x10100);
+    made.objects = {{shelf, "app.Shelf", facts(48, 64), {}, {}}};
+    for (std::uint64_t i = 0; i < 2500; ++i) {
+        const Address node(0x20000 + 64 * i);
+        made.objects.push_back({node, "app.Node", facts(48, 64), {}, {}});
+        made.objects.front().references.push_back(reference(node.value, ".n" + std::to_string(i)));
+    }
+    Reference native = reference(shelf.value, "<block of C code>", ReferenceKind::native);
+    native.word = Address(0x10000);
+    made.natives.push_back(native);
+    made.memory = {{"Python objects", 1 << 20}};
+    Browsed browsed(made);
+    Browser& browser = browsed.browser;
+    browser.press(character("+"));
+    CHECK(browser.message() == "all rows are here");
+    browser.press(character("4"));
+    REQUIRE(contains(plain(browser.view().row(0).cells.back(), browsed.shown.page), "app.Shelf"));
+    browser.press(character("j"));
+    browser.press(pressed(Key::Kind::enter));
+    REQUIRE(browser.view().list().place.kind == Place::Kind::objects);
+    CHECK(browser.view().size() == 1000);
+    CHECK(browser.view().list().left_out == 1500);
+    const std::size_t depth = browser.depth();
+    browser.press(pressed(Key::Kind::end));
+    CHECK(contains(browsed.all(), "1,500 more"));
+    browser.press(character("+"));
+    CHECK(browser.view().size() == 2500);
+    CHECK(browser.view().list().left_out == 0);
+    CHECK(browser.view().cursor() == 999);
+    CHECK(browser.depth() == depth);
+    browser.press(character("+"));
+    CHECK(browser.message() == "all rows are here");
+    browser.press(pressed(Key::Kind::back));
+    CHECK(browser.view().list().place.kind == Place::Kind::types);
+}
+
 TEST_CASE("browse: a mark leads to the command for all that are marked", "[cli][browse]") {
     Browsed browsed;
     browsed.go_to_large();
