@@ -6,6 +6,7 @@
 
 #include "analysis/growth/growth.h"
 #include "cli/command_options.h"
+#include "cli/core_times.h"
 #include "cli/exported_inventory.h"
 #include "cli/growth_limits.h"
 #include "cli/question.h"
@@ -76,6 +77,7 @@ public:
             }
             inventories_.push_back(read_inventory(path));
             before_.cores.clear();  // its objects cannot be told from others
+            times_.emplace_back();
             return;
         }
         CommonOptions options = session_.options();
@@ -97,6 +99,7 @@ public:
                                            ? retained_for_rule(question, rules_[i])
                                            : std::nullopt);
             one.note_references(question.heap());
+            times_.emplace_back(core_times(question.heap(), words.process ? std::string() : path));
             one.finish();
             one.tell_passes();
         }
@@ -107,11 +110,14 @@ public:
     void begin_again() {
         again_ = objects_ = true;
         inventories_.clear();
+        times_.clear();
         before_ = {};
         retained_.assign(rules_.size(), {});
     }
 
     std::vector<Inventory>& inventories() { return inventories_; }
+    /// Of each core; nothing of an export.
+    const std::vector<std::optional<CoreTimes>>& times() const { return times_; }
     const std::vector<GrowthRule>& rules() const { return rules_; }
     const std::vector<std::vector<std::optional<std::uint64_t>>>& retained() const { return retained_; }
 
@@ -141,6 +147,7 @@ private:
     std::vector<GrowthRule> rules_;
     std::vector<std::vector<std::optional<std::uint64_t>>> retained_;  // by rule and core
     std::vector<Inventory> inventories_;
+    std::vector<std::optional<CoreTimes>> times_;
     EarlierObjects before_;
 };
 
@@ -157,6 +164,13 @@ void note_odd_questions(Session& session, CoreByCore& cores, const GrowthResult&
     for (std::size_t i = 1; i < paths.size(); ++i)
         if (std::error_code error; std::filesystem::equivalent(paths[i - 1], paths[i], error))
             session.diagnostics().add("the-same-core", "the same core was given twice");
+    const auto& times = cores.times();
+    for (std::size_t i = 1; i < times.size(); ++i)
+        if (const auto doubt =
+                times[i - 1] && times[i] ? doubt_of_order(*times[i - 1], *times[i]) : std::nullopt) {
+            session.diagnostics().add("cores-swapped", *doubt);
+            break;
+        }
     for (const std::string& rule : rules_without_type(cores.inventories(), cores.rules()))
         session.diagnostics().add("limit-of-nothing", "--fail-on " + escape_for_terminal(rule) +
                                                           ": no core has an object of that type");

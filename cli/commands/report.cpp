@@ -5,6 +5,7 @@
 
 #include "analysis/growth/growth.h"
 #include "cli/command_options.h"
+#include "cli/core_times.h"
 #include "cli/exported_inventory.h"
 #include "cli/output_file.h"
 #include "cli/question.h"
@@ -36,6 +37,7 @@ struct ReportOptions {
 struct Older {
     Inventory inventory;
     EarlierObjects objects;
+    std::optional<CoreTimes> times;  // of no export
 };
 
 Older read_older(Session& session, const std::string& path) {
@@ -57,6 +59,7 @@ Older read_older(Session& session, const std::string& path) {
         question.filled();
         older.inventory = take_inventory(question.work(), whole_identity(question.heap()));
         older.objects.cores.push_back(object_marks(question.heap(), session.progress()));
+        older.times = core_times(question.heap(), path);
         one.note_references(question.heap());
         one.finish();
     }
@@ -184,6 +187,12 @@ ExitCode run_report(Session& session, const ReportOptions& options) {
         wishes.older = word(*older_path);
         wishes.newer =
             session.words().process ? std::to_string(*session.words().process) : word(session.choice().path);
+        if (older->times)
+            if (const auto doubt =
+                    doubt_of_order(*older->times, core_times(question->heap(), session.words().process
+                                                                                   ? std::string()
+                                                                                   : session.choice().path)))
+                session.diagnostics().add("cores-swapped", *doubt);
         if (older->inventory.file == whole_identity(question->heap()).file)
             older->inventory.file += " (older)";  // cores in several folders often have one name
         wishes.growth = growth_since(std::move(*older), *question);

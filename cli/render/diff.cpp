@@ -143,6 +143,8 @@ std::int64_t growth_in_use(const GrowthResult& result) {
     return AmountsByCore::difference(result.cores.front().in_use, result.cores.back().in_use);
 }
 
+}  // namespace
+
 Text growth_headline(const GrowthResult& result) {
     switch (result.cause) {
         case GrowthResult::Cause::place: {
@@ -213,6 +215,8 @@ Text growth_headline(const GrowthResult& result) {
                      place_words(result.places.front()));
     return text + ".";
 }
+
+namespace {
 
 /// What may be growth, or may have moved.
 void say_moved(const GrowthResult& result, Document& document) {

@@ -19,6 +19,7 @@
 #include "cli/render/doctor.h"
 #include "cli/render/dominators.h"
 #include "cli/render/gc.h"
+#include "cli/render/holder_words.h"
 #include "cli/render/holders.h"
 #include "cli/render/memory.h"
 #include "cli/render/native.h"
@@ -61,8 +62,8 @@ public:
         // The trees first: the searches for their paths take most memory.
         const AreaNode objects = object_areas();
         made.areas.emplace_back("types", areas_of_types(question_->graph(), question_->retained(), page_));
-        made.sections.push_back(suspects_section());
         if (wishes_.growth) made.sections.push_back(growth_section());
+        made.sections.push_back(suspects_section());
         made.sections.push_back(memory_section());
         made.sections.push_back(picture_section(objects));
         made.sections.push_back(types_section());
@@ -92,11 +93,13 @@ private:
 
     void add_head(ReportPage& made) const {
         OverviewCore core = overview_core(heap_.core(), heap_.snapshot().python);
-        made.title = escape_for_terminal(core.file_name) + ": " +
-                     plain(overview_sentence(overview_, suspects_), page_);
+        const Text holds = overview_sentence(overview_, suspects_);
+        const Text headline = wishes_.growth ? growth_headline(*wishes_.growth) : holds;
+        made.title = escape_for_terminal(core.file_name) + ": " + plain(headline, page_);
         made.head.push_back(report_part({overview_masthead(overview_, core)}, page_, {}));
-        made.head.push_back("<p class=\"headline\">" +
-                            html_of(overview_sentence(overview_, suspects_), page_) + "</p>\n");
+        made.head.push_back("<p class=\"headline\">" + html_of(headline, page_) + "</p>\n");
+        if (wishes_.growth)
+            made.head.push_back("<p>" + html_of(says("In the newer core: {}", holds), page_) + "</p>\n");
         if (std::string notes = report_notes(session_.diagnostics(), page_); !notes.empty())
             made.head.push_back(std::move(notes));
     }
@@ -146,9 +149,20 @@ private:
     void add_paths_of_holders(ReportSection& made) {
         constexpr std::size_t most = 3;
         std::size_t paths = 0;
-        for (const TopHolder& holder : overview_.holders)
-            if (holder.object && paths++ < most)
-                made.parts.push_back(part(path_of(holder.object->id), "The path that keeps it alive"));
+        for (const TopHolder& holder : overview_.holders) {
+            if (!holder.object || paths++ >= most) continue;
+            if (paths == 1) made.parts.push_back("<p>What holds most, all the same:</p>\n");
+            const Text content = content_words(holder);
+            made.parts.push_back(
+                "<article class=\"suspect\">\n" +
+                report_heading(says("{}{}  {}{}{}", ByteCount{holder.in_use()},
+                                    holder.in_use() > overview_.in_use_bytes
+                                        ? Text()
+                                        : says(" ({})", Share{holder.in_use(), overview_.in_use_bytes}),
+                                    holder_words(holder), content.empty() ? "" : ", ", content),
+                               page_) +
+                part(path_of(holder.object->id), "The path that keeps it alive") + "</article>\n");
+        }
     }
 
     Document path_of(ObjectId object) {
