@@ -33,7 +33,7 @@ analysis/graph 97
 analysis/suspects 95
 analysis/growth 90
 analysis 89
-cli 74
+cli 80
 '
 
 mapfile -d '' -t notes < <(find "$build" -name '*.gcda' -not -path '*/tests/*' -print0 | sort -z)
