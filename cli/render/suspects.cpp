@@ -41,13 +41,13 @@ Text pinned_holder(const ArrayHolderRow& row) {
     return says("{}, {}", how_many(row.pinned_arrays, "small slice"), place);
 }
 
-/// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4": the first of them. "made in", of figures.
+/// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4": the first of them. "may be made in", of what several functions could make.
 Text code_words(const Suspect& suspect) {
     constexpr std::size_t most = 3;
     const std::size_t shown = std::min(most, suspect.used_in.size());
     const std::uint64_t more = suspect.used_in.size() - shown + suspect.more_used_in;
     Text text = !suspect.calls.empty() ? suspect.calls + " is called in "
-                : suspect.made_here    ? "made in "
+                : suspect.made_here    ? "may be made in "
                                        : "used in ";
     for (std::size_t i = 0; i < shown; ++i) {
         const bool last = i + 1 == shown && more == 0;

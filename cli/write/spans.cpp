@@ -17,7 +17,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t bar_width = 20;
-constexpr std::size_t digits_enough = 12;  // of a build-id, for readers
+constexpr std::size_t digits_enough = 12;   // of a build-id, for readers
+constexpr std::size_t most_arguments = 79;  // bytes that a core keeps of them (elfcore.h, ELF_PRARGSZ)
 
 std::string in_python(const Expression& expression, Redactor& redactor) {
     std::string text = expression.root;
@@ -78,7 +79,8 @@ public:
         if (!escaped_) return page_.redact().arguments(process.arguments);
         if (process.arguments.empty()) return safe(process.name);
         return safe(page_.redact().active() ? process.name + " " + page_.redact().arguments(process.arguments)
-                                            : process.arguments);
+                                            : process.arguments) +
+               (process.arguments.size() >= most_arguments ? "…" : "");
     }
     std::string operator()(const GivenName& name) const {
         if (!page_.redact().active()) return safe(name.name);

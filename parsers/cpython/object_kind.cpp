@@ -9,7 +9,7 @@ namespace heapsift {
 
 std::uint64_t ObjectReader::readable_items(Address items, std::int64_t count) const {
     if (count <= 0 || items.is_null()) return 0;
-    const auto wanted = static_cast<std::uint64_t>(count);
+    const auto wanted = std::min(static_cast<std::uint64_t>(count), most_items_);
     const Segment* segment = heap_->memory().find(items);
     if (!segment || !segment->data) return 0;
     std::uint64_t there = (segment->end() - items) / 8;

@@ -54,6 +54,8 @@ public:
     /// `count`, limited by the memory that is there: the number of 8-byte items readable from `items` on, at
     /// most `count`.
     std::uint64_t readable_items(Address items, std::int64_t count) const;
+    /// No more than `most` from now on: what its block has room for.
+    void limit_items(std::uint64_t most) { most_items_ = most; }
 
 private:
     /// 0 if it cannot be read.
@@ -69,6 +71,7 @@ private:
     const PythonHeap* heap_;
     Address address_;
     const TypeInfo* type_;
+    std::uint64_t most_items_ = ~std::uint64_t{0};
     std::span<const std::byte> there_;  // from the object on, to the end of the segment
     mutable bool unicode_read_ = false, dict_read_ = false;
     mutable std::optional<UnicodeFacts> unicode_;

@@ -271,13 +271,28 @@ void ObjectAccess::visit_references(Address object, const TypeInfo& type, Refere
     const bool collected = is_gc(object, type);
     if (!collected && type.kind && !type.kind->visit_references && !type.heap_type)
         return;  // str, int, float, bytes
-    const ObjectReader reader(*heap_, object, type);
+    ObjectReader reader(*heap_, object, type);
+    limit_to_block(reader);
     if (collected) {
         visit_all_references(reader, visit);
     } else {
         NothingReported unreported(visit);
         visit_all_references(reader, unreported);
     }
+}
+
+// A tuple's length that was overwritten would have it refer to whatever lies behind it. A look for its block costs more
+// than the items of a short one.
+void ObjectAccess::limit_to_block(ObjectReader& reader) const {
+    constexpr std::int64_t many = 64;
+    if (!(reader.type().flags & tuple_subclass_flag) || reader.var_size() <= many) return;
+    const std::uint64_t before = presize(reader.address(), reader.type()),
+                        first = *reader.layout().tuple.ob_item;
+    const Allocations::Held block =
+        allocations_->held(reader.address() - before, requested(reader), declared_too_much);
+    if (block.whole) return;
+    const std::uint64_t taken = before + first;
+    reader.limit_items(block.bytes > taken ? (block.bytes - taken) / 8 : 0);
 }
 
 void ObjectAccess::visit_all_references(const ObjectReader& reader, ReferenceVisitor& visit) const {

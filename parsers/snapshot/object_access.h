@@ -113,6 +113,7 @@ private:
     std::string member_at(TypeId type, std::uint64_t offset) const;
     ReferenceStep step_at(TypeId type, std::uint64_t offset, Address target) const;
     std::string element_name(Address holder, std::uint64_t place) const;
+    void limit_to_block(ObjectReader& object) const;
     void visit_all_references(const ObjectReader& object, ReferenceVisitor& visit) const;
     /// What is cheap to ask, of every object.
     static bool may_be_unknown(const TypeInfo& type) {
