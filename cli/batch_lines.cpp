@@ -68,6 +68,12 @@ void LinesFile::write(const std::string& line) {
     throw cannot_analyse("cannot-write", fmt::format("-o {}: {}", name_, system_reason(reason)));
 }
 
+bool may_be_lines(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    const int first = in ? in.get() : std::char_traits<char>::eof();
+    return first == std::char_traits<char>::eof() || first == '{';
+}
+
 void AnsweredCores::add_lines(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in) {

@@ -35,6 +35,10 @@ private:
     Descriptor file_;
 };
 
+/// Whether a batch may go on in that file: it is empty, not there, or begins as a line does. Its end is cut where a line
+/// was not ended, so nothing else may be taken for one.
+bool may_be_lines(const std::string& path);
+
 /// Cores that need not be asked again.
 class AnsweredCores {
 public:

@@ -213,6 +213,10 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     std::optional<LinesFile> file;
     const bool goes_on =
         std::find(options.resume.begin(), options.resume.end(), options.output) != options.resume.end();
+    if (goes_on && !may_be_lines(options.output))
+        throw wrong_usage("no-lines",
+                          fmt::format("-o {}: it is there, and is no file of lines; nothing was written",
+                                      escape_for_terminal(options.output)));
     if (!options.output.empty() && options.output != "-") file.emplace(options.output, goes_on);
     const CoresToAsk asked = find_cores(session, options);
     for (const std::string& path : asked.paths) session.redactor().know_path(path);

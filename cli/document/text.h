@@ -35,6 +35,11 @@ struct SignedCount {
 struct ByteCount {
     std::uint64_t bytes = 0;
 };
+/// What grew or shrank: "+203 KiB", "−32", "0".
+struct Growth {
+    std::int64_t number = 0;
+    bool is_bytes = false;
+};
 /// A share in percent.
 struct Share {
     std::uint64_t part = 0, whole = 0;
@@ -112,8 +117,8 @@ struct Nothing {};
 
 /// A piece of text.
 struct Span {
-    using Content = std::variant<Wording, TypeName, Count, SignedCount, ByteCount, Share, Bar, Bound, Address,
-                                 Value, Notation, Expression, CommandLine, Target, FilePath, Message,
+    using Content = std::variant<Wording, TypeName, Count, SignedCount, ByteCount, Growth, Share, Bar, Bound,
+                                 Address, Value, Notation, Expression, CommandLine, Target, FilePath, Message,
                                  ProcessCall, GivenName, Withheld, OfCore, Digest, Nothing>;
     Content content;
     enum class Style : std::uint8_t { plain, bold, faint } style = Style::plain;

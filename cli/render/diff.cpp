@@ -18,14 +18,8 @@ constexpr std::int64_t parts_worth_naming = 20;  // of a place's growth
 constexpr std::size_t most_further_places = 2;
 constexpr std::int64_t parts_of_first_place = 4;  // a further one is told with the first
 
-Text signed_bytes(std::int64_t bytes) {
-    if (bytes == 0) return "0";
-    return says(bytes > 0 ? "+{}" : "−{}", ByteCount{static_cast<std::uint64_t>(bytes > 0 ? bytes : -bytes)});
-}
-Text signed_count(std::int64_t count) {
-    if (count == 0) return "0";
-    return says(count > 0 ? "+{}" : "−{}", Count{static_cast<std::uint64_t>(count > 0 ? count : -count)});
-}
+Text signed_bytes(std::int64_t bytes) { return Growth{bytes, true}; }
+Text signed_count(std::int64_t count) { return Growth{count}; }
 
 Text place_words(const GrownPlace& place) {
     if (place.kind == HeldRow::Kind::garbage) return "garbage, not freed yet";

@@ -55,16 +55,53 @@ std::uint64_t FleetCause::dated() const {
     return sum;
 }
 
+// A cause that is new has to find room, or a release that fails would be missed: of those with the fewest cores, half of
+// all, the rest is made.
+void Fleet::join_rare_causes() {
+    std::vector<std::uint64_t> counts;
+    for (const auto& [signature, cause] : causes_)
+        if (!cause.is_rest()) counts.push_back(cause.cores);
+    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
+    std::nth_element(counts.begin(), middle, counts.end());
+    const std::uint64_t rare = *middle;
+    std::size_t to_go = counts.size() / 2;
+    FleetCause rest = std::move(causes_[FleetCause::other_signatures]);
+    causes_.erase(FleetCause::other_signatures);
+    rest.signature = FleetCause::other_signatures;
+    const auto add_counts = [](FleetCounts& to, const FleetCounts& from) {
+        for (const auto& [number, count] : from) to[number] += count;
+    };
+    for (auto at = causes_.begin(); at != causes_.end() && to_go > 0;) {
+        const FleetCause& cause = at->second;
+        if (cause.cores > rare) {
+            ++at;
+            continue;
+        }
+        rest.cores += cause.cores;
+        rest.in_part += cause.in_part;
+        for (const auto& [hour, count] : cause.hours) rest.hours[hour] += count;
+        add_counts(rest.hosts, cause.hosts);
+        add_counts(rest.interpreters, cause.interpreters);
+        add_counts(rest.packages, cause.packages);
+        add_counts(rest.signals, cause.signals);
+        rest.measured += cause.measured;
+        rest.most_in_use = std::max(rest.most_in_use, cause.most_in_use);
+        rest.sum_in_use += cause.sum_in_use;
+        if (rest.example.path.empty()) rest.example = cause.example;
+        at = causes_.erase(at);
+        --to_go;
+    }
+    causes_[FleetCause::other_signatures] = std::move(rest);
+}
+
 FleetCause& Fleet::cause_of(const FleetLine& line) {
     const std::string signature = line.signature.empty() ? "no signature" : line.signature;
     const auto known = causes_.find(signature);
     if (known != causes_.end()) return known->second;
-    const std::string kept = causes_.size() < most_causes ? signature : "other signatures";
-    FleetCause& cause = causes_[kept];
-    if (cause.cores == 0) {
-        cause.signature = kept;
-        cause.kind = line.kind;
-    }
+    if (causes_.size() >= most_causes) join_rare_causes();
+    FleetCause& cause = causes_[signature];
+    cause.signature = signature;
+    cause.kind = line.kind;
     return cause;
 }
 
@@ -94,6 +131,7 @@ void Fleet::add(const FleetLine& line) {
     else
         ++undated_;
     ++cause.hosts[hosts_.number_of(line.host)];
+    unnamed_host_ = unnamed_host_ || line.host.empty();
     ++cause.interpreters[interpreters_.number_of(line.interpreter)];
     if (!line.signal.empty()) ++cause.signals[signals_.number_of(line.signal)];
     for (const auto& [name, version] : line.packages) {
@@ -137,6 +175,7 @@ std::vector<const FleetCause*> Fleet::causes() const {
     std::vector<const FleetCause*> found;
     for (const auto& [signature, cause] : causes_) found.push_back(&cause);
     std::sort(found.begin(), found.end(), [](const FleetCause* a, const FleetCause* b) {
+        if (a->is_rest() != b->is_rest()) return b->is_rest();
         return a->cores != b->cores ? a->cores > b->cores : a->signature < b->signature;
     });
     return found;

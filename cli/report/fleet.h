@@ -67,6 +67,9 @@ struct FleetCause {
     FleetExample example = {};  // a core that was answered in full before others, then the largest
 
     std::uint64_t dated() const;
+    /// What rare causes are told as together, where there are too many: no cause.
+    bool is_rest() const { return signature == other_signatures; }
+    static constexpr const char* other_signatures = "other signatures";
 };
 
 struct FleetFailure {
@@ -94,10 +97,11 @@ public:
         std::uint64_t lines() const { return unended + no_json + other_schema + too_long; }
     };
 
-    /// The most frequent first; then by signature.
+    /// The most frequent first; then by signature. Those that were rare when there were too many are one, the last.
     std::vector<const FleetCause*> causes() const;
     const std::map<std::string, FleetFailure>& failures() const { return failures_; }
     const FleetNames& hosts() const { return hosts_; }
+    std::size_t known_hosts() const { return hosts_.count() - (unnamed_host_ ? 1 : 0); }
     const FleetNames& interpreters() const { return interpreters_; }
     const FleetNames& signals() const { return signals_; }
     /// "shop 2.4.0", and the package of each by its number.
@@ -124,6 +128,7 @@ private:
     };
     void add_failure(const std::string& code, const std::string& path, const std::string& message);
     FleetCause& cause_of(const FleetLine& line);
+    void join_rare_causes();
 
     std::unordered_map<std::string, FleetCause> causes_;
     std::map<std::string, FleetFailure> failures_;
@@ -135,6 +140,7 @@ private:
     std::vector<Accident> accidents_;
     Skipped skipped_;
     std::size_t files_ = 0;
+    bool unnamed_host_ = false;
     std::uint64_t lines_ = 0, analysed_ = 0, in_part_ = 0, failed_ = 0, undated_ = 0, repeated_ = 0;
 };
 

@@ -105,14 +105,14 @@ private:
                          : says(", from {} to {}", day_text(first_), day_text(last_));
         std::string head =
             "<h1>A fleet of cores</h1>\n<p class=\"who\">" +
-            html_of(says("{} on {}{}", cores, how_many(fleet_.hosts().count(), "host"), period), page_) +
+            html_of(says("{} on {}{}", cores, how_many(fleet_.known_hosts(), "host"), period), page_) +
             "</p>\n<p>" +
             html_of(says("{} analysed, {} of them in part; {} not", Count{fleet_.analysed()},
                          Count{fleet_.in_part()}, Count{fleet_.failed()}),
                     page_) +
             "</p>\n";
         made.head.push_back(std::move(head));
-        if (!causes_.empty()) {
+        if (!causes_.empty() && !causes_.front()->is_rest()) {
             const FleetCause& first = *causes_.front();
             made.head.push_back("<p class=\"headline\">" +
                                 html_of(says("{} of {} have one cause: {}", Count{first.cores}, cores,

@@ -54,16 +54,12 @@ std::string html_span(const Span& span, const Page& page) {
 
 /// The number by which a cell is sorted: that of its first span that is one.
 std::optional<std::string> html_number(const Text& cell) {
-    std::string sign;  // of the words before it: "−" of what shrank
     for (const Span& span : cell.spans()) {
-        if (const auto* words = std::get_if<Wording>(&span.content))
-            sign = words->text.ends_with("−") ? "-" : "";
-        if (const auto* count = std::get_if<Count>(&span.content))
-            return fmt::format("{}{}", sign, count->number);
+        if (const auto* count = std::get_if<Count>(&span.content)) return fmt::format("{}", count->number);
         if (const auto* count = std::get_if<SignedCount>(&span.content))
             return fmt::format("{}", count->number);
-        if (const auto* bytes = std::get_if<ByteCount>(&span.content))
-            return fmt::format("{}{}", sign, bytes->bytes);
+        if (const auto* bytes = std::get_if<ByteCount>(&span.content)) return fmt::format("{}", bytes->bytes);
+        if (const auto* growth = std::get_if<Growth>(&span.content)) return fmt::format("{}", growth->number);
         if (const auto* share = std::get_if<Share>(&span.content))
             return share->whole == 0 ? "0"
                                      : fmt::format("{:.6f}", static_cast<double>(share->part) /

@@ -34,6 +34,12 @@ public:
     std::string operator()(const Wording& words) const { return safe(words.text); }
     std::string operator()(const TypeName& type) const { return safe(type.name); }
     std::string operator()(const Count& count) const { return grouped(count.number); }
+    std::string operator()(const Growth& growth) const {
+        if (growth.number == 0) return "0";
+        const auto size = static_cast<std::uint64_t>(growth.number > 0 ? growth.number : -growth.number);
+        return (growth.number > 0 ? "+" : "−") +
+               (growth.is_bytes ? (*this)(ByteCount{size}) : (*this)(Count{size}));
+    }
     std::string operator()(const SignedCount& count) const { return grouped_signed(count.number); }
     std::string operator()(const ByteCount& bytes) const { return page_.bytes(bytes.bytes); }
     std::string operator()(const Share& share) const {

@@ -334,7 +334,7 @@ std::optional<AddressRange> MallocHeaps::mapping_by_header(Address start) const 
 }
 
 std::optional<MallocBlock> MallocHeaps::block_starting_at(Address start) const {
-    if (!start.aligned(16) || start.value < 16) return std::nullopt;
+    if (!memory_ || !start.aligned(16) || start.value < 16) return std::nullopt;
     const auto word = memory_->read<std::uint64_t>(start - 8);
     if (!word) return std::nullopt;
     const std::uint64_t size = *word & ~flag_bits;

@@ -265,6 +265,17 @@ TEST_CASE("batch: a file of lines is gone on with, without what was not finished
     CHECK_FALSE(some.has("4", "b"));
 }
 
+TEST_CASE("batch: what is no file of lines is not gone on with", "[cli][batch]") {
+    const TemporaryDirectory directory;
+    CHECK(may_be_lines(directory.below("not there")));
+    CHECK(may_be_lines(directory.write("empty", "")));
+    CHECK(may_be_lines(directory.write("lines", "{\"schema\":\"heapsift.batch/1\"}\n")));
+    CHECK(may_be_lines(directory.write("half a line", "{\"sch")));
+    CHECK_FALSE(may_be_lines(directory.write("core",
+                                             "\x7f"
+                                             "ELF\n")));
+}
+
 TEST_CASE("batch: a core that is cut is another than the whole one, and than one that was cut elsewhere",
           "[cli][batch]") {
     CHECK(cut_core_key("0123", 77) == "0123-cut-77");

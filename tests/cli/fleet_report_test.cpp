@@ -213,10 +213,21 @@ TEST_CASE("fleet: names and causes have an end", "[cli][fleet]") {
         line.signature = "s" + std::to_string(i);
         fleet.add(line);
     }
+    line.signature = "new release";
+    for (std::size_t i = 0; i < 100; ++i) {
+        line.identity = "n" + std::to_string(i);
+        fleet.add(line);
+    }
     const auto causes = fleet.causes();
-    CHECK(causes.size() == Fleet::most_causes + 1);
-    CHECK(causes.front()->signature == "other signatures");
-    CHECK(causes.front()->cores == 50);
+    CHECK(causes.size() <= Fleet::most_causes);
+    CHECK(causes.front()->signature == "new release");  // which had come last, to a full table
+    CHECK(causes.front()->cores == 100);
+    CHECK(causes.back()->signature == "other signatures");
+    CHECK(causes.back()->is_rest());
+    CHECK(causes.back()->cores == Fleet::most_causes / 2);
+    std::uint64_t all = 0;
+    for (const FleetCause* cause : causes) all += cause->cores;
+    CHECK(all == Fleet::most_causes + 150);
 }
 
 TEST_CASE("fleet: the example of a cause is a whole core before a cut one, then the largest",

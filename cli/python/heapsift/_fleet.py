@@ -212,7 +212,7 @@ def _local_cores(path: str, _: Dict[str, Any]) -> Iterator[Tuple[str, int, bool]
                 yield entry.path, entry.stat().st_size, False
     elif not os.path.exists(path) and glob.has_magic(path):
         for one in sorted(glob.glob(path)):
-            yield one, os.path.getsize(one), False
+            yield one, os.path.getsize(one) if os.path.exists(one) else 0, False
     else:  # perhaps only the workers see it
         yield path, os.path.getsize(path) if os.path.exists(path) else 0, True
 
