@@ -66,13 +66,14 @@ struct WaitingGreenlets {
 
 /// Threads that stand in the same calls, each at the same line, as those of a pool do.
 struct AlikeThreads {
-    std::vector<std::size_t> rows;          // of ThreadsResult::threads: the first is the example, which retains most
+    std::vector<std::size_t> rows;  // of ThreadsResult::threads: the first is the example, which retains most
     std::optional<std::uint64_t> retained;  // bytes, by all of them, each for itself
 };
 
 struct ThreadsResult {
     std::vector<ThreadRow> threads;
-    std::vector<AlikeThreads> alike;          // all threads, in their order; by `lay_out`. A few alike are rows of their own
+    std::vector<AlikeThreads>
+        alike;  // all threads, in their order; by `lay_out`. A few alike are rows of their own
     std::vector<WaitingGreenlets> greenlets;  // most first
     std::uint64_t greenlet_count = 0;         // that wait
 

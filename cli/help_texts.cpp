@@ -192,7 +192,7 @@ One page of all lines: causes over time, by version and by host, examples
     heapsift report lines*.jsonl -o fleet.html
   The report of an example is linked where it lies beside its core, by the
   core's name and .html. Lines may be compressed; a million of them take ten
-  seconds and 40 MB of memory.
+  seconds and 40 to 80 MB of memory.
 
 What a million cores a day need, on paper (11.6 a second)
   A core of 26 MB, 90,000 objects, 3.3 MB packed with zstd, takes 0.2 s of a

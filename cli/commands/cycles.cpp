@@ -44,7 +44,8 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     PictureFile picture(session, options.picture);
     if (options.id) session.refuse_csv("cycles --id", "leave out --id, or use --json");
     // Rows are made while they are written, so the question and the result must live as long.
-    const auto question = std::make_shared<Question>(session, std::initializer_list<Need>{Need::memory, Need::states});
+    const auto question =
+        std::make_shared<Question>(session, std::initializer_list<Need>{Need::memory, Need::states});
     const std::size_t limit = session.options().rows();
     const bool text = session.options().format == Format::text;
     CyclesQuery query = query_of(options);

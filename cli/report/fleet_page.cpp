@@ -254,7 +254,8 @@ private:
         if (fleet_.undated() > 0)
             made.parts.push_back(
                 "<p>" +
-                html_of(says("{} without a time that can be", how_many(fleet_.undated(), "core")), page_) +
+                html_of(says("{} of no known time: not shown here", how_many(fleet_.undated(), "core")),
+                        page_) +
                 "</p>\n");
         return made;
     }

@@ -51,7 +51,8 @@ std::vector<MemoryRow> categories(const Regions& regions, const Allocator& of_py
                 {"not saved in the core", all[MemoryOwner::not_saved]}}));
     rows.push_back({"program files", all[MemoryOwner::files], program_files, {}});
     rows.push_back(row_of("reserved", reserved,
-                          {{cut ? "never touched, or stacks that this cut core lacks" : "never touched", all[MemoryOwner::reserved]},
+                          {{cut ? "never touched, or stacks that this cut core lacks" : "never touched",
+                            all[MemoryOwner::reserved]},
                            {"pages of zeros in large blocks", all[MemoryOwner::zero_blocks]},
                            {"pages of zeros that nobody was given", all[MemoryOwner::zeros]}}));
     return rows;
