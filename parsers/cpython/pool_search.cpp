@@ -65,6 +65,17 @@ std::optional<std::uint32_t> free_list_length(const std::byte* data, Address sta
     return length;
 }
 
+Address start_of(const Pool& pool) { return pool.start; }
+Address start_of(const PoolSearch::Found& found) { return found.pool.start; }
+
+/// A pool that a piece begins in was met by the piece before as well.
+template <class T>
+void append(std::vector<T>& found, std::vector<T>& all) {
+    if (!found.empty() && !all.empty() && start_of(found.front()) == start_of(all.back()))
+        found.erase(found.begin());
+    move_to_end(found, all);
+}
+
 }  // namespace
 
 bool pool_header_reads(const Layout& layout) {
@@ -94,11 +105,14 @@ PoolSearch search_pools(const AddressSpace& memory, const Layout& layout, std::u
             const std::uint32_t size = (h.szidx + 1) * alignment;
             const std::uint32_t carved = (h.nextoffset - header_size) / size;
             const auto free = free_list_length(data, segment.start + at, h, header_size, size);
-            if (free && carved - *free == h.ref_count)
-                found.pools.push_back({{segment.start + at, size, carved, h.ref_count, data}, h.arenaindex});
+            const Pool pool{segment.start + at, size, carved, std::min(h.ref_count, carved), data};
+            const std::uint32_t in_use = free ? carved - *free : 0;
+            if (free && in_use == h.ref_count)
+                found.pools.push_back({pool, h.arenaindex});
+            else if (free && (in_use + 1 == h.ref_count || in_use == h.ref_count + 1))
+                found.off_by_one.push_back({pool, h.arenaindex});
             else
-                found.damaged.push_back(
-                    {segment.start + at, size, carved, std::min(h.ref_count, carved), data});
+                found.damaged.push_back(pool);
         }
     };
     PoolSearch all;
@@ -106,15 +120,9 @@ PoolSearch search_pools(const AddressSpace& memory, const Layout& layout, std::u
     in_pieces<PoolSearch>(
         pieces.size(), [&](std::size_t piece, PoolSearch& found) { look(pieces[piece], found); },
         [&](std::size_t, PoolSearch& found) {
-            // A pool that a piece begins in was met by the piece before as well.
-            if (!found.pools.empty() && !all.pools.empty() &&
-                found.pools.front().pool.start == all.pools.back().pool.start)
-                found.pools.erase(found.pools.begin());
-            if (!found.damaged.empty() && !all.damaged.empty() &&
-                found.damaged.front().start == all.damaged.back().start)
-                found.damaged.erase(found.damaged.begin());
-            move_to_end(found.pools, all.pools);
-            move_to_end(found.damaged, all.damaged);
+            append(found.pools, all.pools);
+            append(found.off_by_one, all.off_by_one);
+            append(found.damaged, all.damaged);
         });
     return all;
 }

@@ -27,6 +27,9 @@ struct PoolSearch {
         std::uint32_t arenaindex = 0;
     };
     std::vector<Found> pools;
+    /// The free list is whole, but has one block more or less than the count leaves: so a pool reads between two stores
+    /// of the functions that take a block and give it back (obmalloc.c).
+    std::vector<Found> off_by_one;
     std::vector<Pool> damaged;  // the free list does not add up
 };
 

@@ -115,6 +115,16 @@ std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint3
     return tables;
 }
 
+/// Whether a register of some thread leads into the pool: it was taking a block there, or giving one back, when the
+/// process stopped. (Each of the two functions has the pool or the block in a register from its first store to its
+/// last.)
+bool is_being_changed(const Pool& pool, std::uint32_t pool_size, std::span<const CoreThread> threads) {
+    return std::any_of(threads.begin(), threads.end(), [&](const CoreThread& thread) {
+        return std::any_of(thread.registers.begin(), thread.registers.end(),
+                           [&](std::uint64_t word) { return word - pool.start.value < pool_size; });
+    });
+}
+
 }  // namespace
 
 void Pymalloc::attach(const AddressSpace& memory, const Layout& layout) {
@@ -139,7 +149,8 @@ void Pymalloc::attach(const AddressSpace& memory, const Layout& layout) {
     index_pools();
 }
 
-Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
+Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics,
+                        std::span<const CoreThread> threads) {
     Pymalloc result;
     if (!pool_header_reads(heap.layout())) {
         result.found_by_ = "no pymalloc pools";
@@ -161,6 +172,12 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
             }
         }
         if (!best.pools.empty()) break;
+    }
+    for (const PoolSearch::Found& c : best.off_by_one) {
+        if (is_being_changed(c.pool, result.pool_size_, threads))
+            best.pools.push_back(c);
+        else
+            best.damaged.push_back(c.pool);
     }
     result.damaged_pools_ = best.damaged.size();
     if (best.pools.empty()) {

@@ -10,11 +10,14 @@
 #include "parsers/base/diagnostics.h"
 #include "parsers/cpython/pool_search.h"
 #include "parsers/cpython/python_heap.h"
+#include "parsers/elf/core_types.h"
 #include "parsers/memory/allocator.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace heapsift {
@@ -23,8 +26,10 @@ class Pymalloc final : public Allocator {
 public:
     /// Finds all pools; each is proved by its own header and free list, and all of them by the table of
     /// arenas if that is found. Cost: one look at each pool-sized step of writable memory, and the free
-    /// lists.
-    static Pymalloc find(const PythonHeap& heap, Diagnostics& diagnostics);
+    /// lists. `threads` are the core's, whose registers tell which pool one of them was changing: such a pool
+    /// may be one block off.
+    static Pymalloc find(const PythonHeap& heap, Diagnostics& diagnostics,
+                         std::span<const CoreThread> threads = {});
 
     /// As a part of an index (parsers/index/part.h), for the memory and the layout that it was found with.
     /// One that was read has to be `attached` before it is used.

@@ -166,7 +166,8 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
     // needs no types
     FoundPools pools;
     if (!sources.index || !read_pools(*sources.index, memory, heap.python, pools))
-        pools.pymalloc = Pymalloc::find(PythonHeap(memory, heap.python, heap.types), pools.odd);
+        pools.pymalloc =
+            Pymalloc::find(PythonHeap(memory, heap.python, heap.types), pools.odd, core.threads());
     for (const Diagnostic& odd : pools.odd.all()) diagnostics.add(odd);
     sources.odd_of_pools = std::move(pools.odd);
 

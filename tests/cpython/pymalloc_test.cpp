@@ -55,7 +55,9 @@ struct PoolSpace {
         heap.put(heap.allocate_static(8), table);
     }
 
-    Pymalloc find() { return Pymalloc::find(heap.heap(), diagnostics); }
+    Pymalloc find(const std::vector<CoreThread>& threads = {}) {
+        return Pymalloc::find(heap.heap(), diagnostics, threads);
+    }
 
     PythonHeapBuilder heap;
     std::uint64_t pool_size;
@@ -144,6 +146,25 @@ TEST_CASE("pymalloc: a free list that does not add up leaves the pool out, and i
     REQUIRE(pymalloc.pools().size() == 1);
     CHECK(pymalloc.pools()[0].start == space.pool(0));
     CHECK(pymalloc.damaged_pools() == 1);
+}
+
+TEST_CASE("pymalloc: one block off is no damage where a thread stopped, and damage elsewhere",
+          "[cpython][pymalloc][damaged]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PoolSpace space(*layout);
+    const auto& l = layout->pool_header;
+    space.fill(0, 32, 4, {});
+    space.fill(1, 64, 10, {2, 5});
+    const int off_by = GENERATE(-2, -1, 1, 2);
+    space.heap.set(space.pool(1), l.ref_count, std::uint32_t(8 + off_by));
+    CoreThread elsewhere, there;
+    elsewhere.registers[10] = space.block(0, 32, 1).value;
+    there.registers[13] = space.block(1, 64, 9).value;
+    const bool is_stopped_there = GENERATE(true, false);
+    const Pymalloc pymalloc = space.find({elsewhere, is_stopped_there ? there : elsewhere});
+    const bool is_sound = is_stopped_there && std::abs(off_by) == 1;
+    CHECK(pymalloc.pools().size() == (is_sound ? 2 : 1));
+    CHECK(pymalloc.damaged_pools() == (is_sound ? 0 : 1));
 }
 
 TEST_CASE("pymalloc: what does not read as a pool's header is none, and nobody is told",
