@@ -36,7 +36,7 @@ std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleN
     const HeapGraph& graph = retained.graph();
     std::vector<NodeId> result;
     const bool module_group = is_module_group(graph, node);
-    flatten(retained, modules, node, module_group, least, result);
+    flatten(retained, modules, node, module_group, std::max<std::uint64_t>(least, 1), result);
     if (node == graph.root()) std::erase_if(result, [&](NodeId child) { return is_object(graph, child); });
     if (!module_group && !modules.is_module(node)) return result;  // sorted as they are
     std::stable_sort(result.begin(), result.end(),
@@ -217,7 +217,7 @@ private:
         std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>>
             folded;  // by type: bytes, count
         for (const NodeId child : all) {
-            const bool fits = retained_.memory(child) >= query_.least && retained_.memory(child) > 0;
+            const bool fits = retained_.memory(child) >= query_.least;
             if (depth >= query_.depth || !fits || (query_.limit != 0 && given.size() >= query_.limit)) {
                 ++parent.folded;
                 parent.folded_retained += retained_.memory(child);

@@ -57,11 +57,12 @@ DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, 
                             const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
 
 /// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in
-/// their place. Those that retain at least `least` bytes, largest first.
+/// their place. Those that retain at least `least` bytes, and one, largest first: what retains nothing lies in a
+/// program's own file (small integers, types of C), and nothing keeps it alive.
 std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node,
                                    std::uint64_t least = 0);
 
-/// visit(child) for all of them, in any order; for a node other than the virtual root.
+/// visit(child) for all of them, and maybe for some that retain nothing, in any order; for a node other than the virtual root.
 template <class F>
 void visit_shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node,
                           F&& visit) {

@@ -70,8 +70,9 @@ LargestChildren largest_children(const RetainedLookup& retained, const ModuleNod
                                  std::size_t most, bool shared) {
     const HeapGraph& graph = retained.graph();
     LargestChildren found;
+    // What retains nothing lies in a program's own file (small integers): nothing keeps it alive.
     const auto count = [&](std::uint64_t bytes) {
-        ++found.total;
+        found.total += bytes > 0;
         found.total_retained += bytes;
         return bytes > 0;
     };
