@@ -71,8 +71,11 @@ private:
             if (!told) begin_at(child);
         }
         const std::uint64_t rest = retained_.memory(node) - std::min(in_children, retained_.memory(node));
-        const std::uint64_t together = add_joint(node, rest);
-        if (is_worth_naming(node)) add_mixed(node, std::max(least_, retained_.memory(node) / 2));
+        // What several hold together whose holders were not found is not theirs to let go.
+        const bool is_held = !is_object(node) && graph_.kind(node) == NodeKind::group &&
+                             graph_.groups()[graph_.group_of(node)].kind == GroupKind::held;
+        const std::uint64_t together = is_held ? 0 : add_joint(node, rest);
+        if (is_worth_naming(node) && !is_held) add_mixed(node, std::max(least_, retained_.memory(node) / 2));
         if (rest - std::min(rest, together) >= least_ && is_worth_naming(node))
             add_many(node, rest - together);
     }
