@@ -181,6 +181,8 @@ sum_up() {
     sed -n '/^interpreter  /,/^covered: /p' "$told"
     for reason in "${not_covered[@]}"; do say "not covered: $reason"; done
     failed=$(sed -n 's/.*Test *#[0-9]*: \([a-z_]*\) \.*\*\*\*.*/\1/p' "$tests/ctest.log" | sort -u | tr '\n' ' ')
+    # What the tests themselves said of it, whoever reads only the end.
+    if [ -n "$failed" ]; then grep -E '^(failed: |.*FAILED: |  .*\.cpp:[0-9]+: FAILED)' "$tests/ctest.log" | cut -c1-300 | sort -u | head -n 20 || true; fi
     if [ -n "$failed" ]; then say "FAILED once or more, and must be looked at even if it passed then: $failed(first outputs: $tests/ctest.log)"; fi
     say "It took: $times."
     if [ "$1" = 0 ]; then say "All tests passed."; else say "Some tests FAILED; they are listed above, in full in $told"; fi

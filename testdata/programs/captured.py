@@ -16,7 +16,9 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
+warnings.simplefilter("ignore", DeprecationWarning)  # that it forks with threads is what it is for
 WALL = 0x40000000  # __WALL: children without a signal at their end too
 wrong = []
 lock = threading.Lock()
