@@ -85,11 +85,15 @@ private:
             }
             for (int i = 0; i < count; ++i) {
                 const ScannedRegion& region = regions_[static_cast<std::size_t>(i)];
+                const std::uint64_t start = std::max(region.start, at);
+                if (start >= region.end) continue;
+                at = region.end;
                 if (!(region.categories & is_zero_page))
-                    found.push_back({region.start, region.end, !(region.categories & is_file), false});
+                    found.push_back({start, region.end, !(region.categories & is_file), false});
             }
-            if (request.walk_end <= at) break;
-            at = request.walk_end;
+            // Of more than 512 regions, where walk_end says that it stopped it may have gone on (6.18).
+            if (static_cast<std::size_t>(count) < regions_.size()) break;
+            at = std::max(at, request.walk_end);
         }
         return true;
     }
@@ -226,8 +230,9 @@ private:
 void PlanBuilder::add(Mapping mapping, std::uint64_t saved_bytes, std::span<const PageRun> runs) {
     const Address begin = mapping.range.start;
     const Address end = begin + saved_bytes;
+    Address planned = begin;  // below this there are runs already, or none
     for (const PageRun& run : runs) {
-        Address at = run.start;
+        Address at = std::max(run.start, planned);
         const Address run_end = std::min(run.start + run.pages * captured_page, end);
         while (at < run_end) {
             const Address grid = at.rounded_down(chunk_bytes);
@@ -242,6 +247,7 @@ void PlanBuilder::add(Mapping mapping, std::uint64_t saved_bytes, std::span<cons
             plan_.pages += pages;
             at = at + pages * captured_page;
         }
+        planned = std::max(planned, at);
     }
     plan_.mappings.push_back({std::move(mapping), saved_bytes});
 }

@@ -46,7 +46,8 @@ struct MemoryPlan {
 /// Puts a plan together, mapping by mapping, in order of address.
 class PlanBuilder {
 public:
-    /// `runs`: pages to be read, ascending, within what is saved; they are cut at the chunks' borders.
+    /// `runs`: pages to be read, ascending, within what is saved; they are cut at the chunks' borders, and what lies below
+    /// the end of one before is left out.
     void add(Mapping mapping, std::uint64_t saved_bytes, std::span<const PageRun> runs);
     MemoryPlan take() { return std::move(plan_); }
 

@@ -1,14 +1,17 @@
 """A process that is captured while it works, and notices whatever that does to it.
 
     captured.py MODE [COUNT]        threads: COUNT threads that wait and work; restless: it forks, spawns, and ends threads all the while;
-                                    plain; children: two child processes besides; large: 96 MiB of memory besides
+                                    plain; children: two child processes besides; large: 96 MiB of memory besides; holes: COUNT pages besides, each
+                                    with its number, and as many between them that were never touched; it says where they begin
 
 On a line `exec` it becomes another process of the same program, by exec, and says `ready` again. It answers each other line of standard input with the same line, the number of things that went wrong so far, and the first of them. Wrong is: a sum
 that is not what it must be, a wait that ended early or with an error, a lock that was lost, a signal that nobody sent, a child that it did not make.
 """
 
+import ctypes
 import errno
 import hashlib
+import mmap
 import os
 import select
 import signal
@@ -84,6 +87,14 @@ def have_children():
         expect("a command failed", subprocess.call(["true"]) == 0)
 
 
+def written_pages(count):
+    pages = mmap.mmap(-1, 2 * count * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages.madvise(mmap.MADV_NOHUGEPAGE)
+    for number in range(count):
+        pages[2 * number * mmap.PAGESIZE] = 1 + number % 255
+    return pages
+
+
 def no_unknown_child():
     try:
         found = os.waitpid(-1, os.WNOHANG | WALL)
@@ -98,14 +109,16 @@ def main():
     for number in list(signal.valid_signals()) if hasattr(signal, "valid_signals") else [signal.SIGCHLD, signal.SIGUSR1, signal.SIGTRAP]:
         if number in (signal.SIGCHLD, signal.SIGTRAP, signal.SIGUSR1, signal.SIGHUP, signal.SIGCONT) and (mode != "restless" or number != signal.SIGCHLD):
             signal.signal(number, lambda got, _: got != signal.SIGCONT and wrong.append("signal %d" % got))
-    for number in range(count):
+    for number in range(count if mode != "holes" else 0):
         threading.Thread(target=guarded, args=(number,), daemon=True).start()
     if mode == "restless":
         for target in (come_and_go, come_and_go, have_children):
             threading.Thread(target=target, daemon=True).start()
     children = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"]) for _ in range(2)] if mode == "children" else []
     ballast = bytearray(os.urandom(1 << 16) * (96 << 4)) if mode == "large" else b""
-    print("ready", os.getpid(), *[child.pid for child in children], flush=True)
+    pages = written_pages(count) if mode == "holes" else None
+    where = [ctypes.addressof(ctypes.c_char.from_buffer(pages))] if pages else []
+    print("ready", os.getpid(), *[child.pid for child in children], *where, flush=True)
     while True:
         line = sys.stdin.readline()
         if not line:

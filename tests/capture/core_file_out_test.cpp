@@ -280,3 +280,22 @@ TEST_CASE("frames: what is packed unpacks to the same, and zeros to as many", "[
     }
     CHECK(compression_by_ending("core.zst.old") == Compression::none);
 }
+
+TEST_CASE("memory plan: what was told twice is planned once", "[capture]") {
+    Mapping mapping;
+    mapping.range = {Address(0x100000), Address(0x900000)};
+    const std::vector<PageRun> runs = {
+        {Address(0x100000), 3, false},    {Address(0x700000), 0x100, false}, {Address(0x101000), 4, false},
+        {Address(0x7ff000), 0x20, false}, {Address(0x8ff000), 7, false},
+    };
+    PlanBuilder builder;
+    builder.add(mapping, mapping.range.size(), runs);
+    const MemoryPlan plan = builder.take();
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> planned;
+    for (const PageRun& run : plan.runs) planned.emplace_back(run.start.value, run.pages);
+    CHECK(planned == std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+                         {0x100000, 3}, {0x700000, 0x100}, {0x800000, 0x1f}, {0x8ff000, 1}});
+    CHECK(plan.pages == 3 + 0x100 + 0x1f + 1);
+    for (std::size_t i = 1; i < plan.chunks.size(); ++i)
+        CHECK(plan.chunks[i - 1].range.end <= plan.chunks[i].range.start);
+}

@@ -8,6 +8,7 @@ it is asked, after every capture. Both ways (with --fork and without), plain and
 
     threads     200 threads: all of them are in the core
     restless    forks, spawns, and ends threads all the while
+    holes       3,000 pages with as many between them that were never touched: more pieces than the kernel tells at once
     stopped     by SIGSTOP, and so it stays until SIGCONT
     killed      capture is killed by SIGKILL at random moments: no file, no process and no child is left
     replaced    the same with -f over a file that is there: it is the old one or the new one, whole, and nothing else is in the folder
@@ -26,6 +27,7 @@ import random
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -182,6 +184,43 @@ def restless(options, interpreter, folder):
         return each_way(options, process, folder, rounds=options.rounds)
     finally:
         process.end()
+
+
+def holes(options, interpreter, folder):
+    count = 3000
+    process = Captured(interpreter, folder, "holes", count)
+    try:
+        def check(path):
+            plain = path
+            if path.endswith(".zst"):
+                plain = path[:-4] + ".plain"
+                subprocess.run(["zstd", "-dqf", path, "-o", plain], check=True)
+            with open(plain, "rb") as core:
+                wrong = [n for n in range(count) if byte_at(core, process.children[0] + 2 * n * 4096) != 1 + n % 255
+                         or byte_at(core, process.children[0] + (2 * n + 1) * 4096) != 0]
+            if plain != path:
+                os.remove(plain)
+            if wrong:
+                raise Wrong("%d of %d pages are wrong in %s, the first is %d" % (len(wrong), count, path, wrong[0]))
+        return each_way(options, process, folder, check)
+    finally:
+        process.end()
+
+
+def byte_at(core, address):
+    """Of a plain core, by its program headers; None where it has none."""
+    core.seek(0)
+    header = core.read(64)
+    start, = struct.unpack_from("<Q", header, 32)
+    size, count = struct.unpack_from("<HH", header, 54)
+    core.seek(start)
+    table = core.read(size * count)
+    for at in range(0, size * count, size):
+        kind, _, offset, memory, _, saved = struct.unpack_from("<IIQQQQ", table, at)
+        if kind == 1 and memory <= address < memory + saved:
+            core.seek(offset + address - memory)
+            return core.read(1)[0]
+    return None
 
 
 def stopped(options, interpreter, folder):
@@ -498,7 +537,7 @@ def refused(options, interpreter, folder):
         dead.wait()
 
 
-CASES = {"threads": threads, "restless": restless, "stopped": stopped, "killed": killed, "replaced": replaced,
+CASES = {"threads": threads, "restless": restless, "holes": holes, "stopped": stopped, "killed": killed, "replaced": replaced,
          "exec": exec_meanwhile, "endings": endings, "children": children, "namespace": namespace, "refused": refused}
 
 if __name__ == "__main__":
