@@ -1,6 +1,5 @@
 // While the process stands, nothing may be done that takes longer than reading its memory: no writing, no compressing,
-// no searching. So the pages that were copied before are known by 64 bits each (XXH3, 15 GB/s and more with what every
-// x86-64 has), and only those that differ are kept. With 64 bits one changed page in 2^64 is taken for unchanged.
+// no searching. So the pages that were copied before are known by 64 bits each (page_hash.h), and only those that differ are kept. With 64 bits one changed page in 2^64 is taken for unchanged.
 //
 // What is kept lies in a stretch of addresses that is reserved beforehand. For as many pages as changed in the last round of
 // copying memory is taken at once, before the process stands: that takes longer than to fill it. Beyond the limit pages go
@@ -11,6 +10,7 @@
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
 #include "parsers/capture/nameless_file.h"
+#include "parsers/capture/page_hash.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -25,9 +25,6 @@
 #include <thread>
 #include <utility>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace heapsift {
 namespace {
 
@@ -35,7 +32,7 @@ constexpr std::uint64_t unknown = 0;
 constexpr std::uint64_t gone = 1;  // was kept, and was no longer there when it was looked at again
 
 std::uint64_t hash_of(const std::byte* page) {
-    const std::uint64_t hash = XXH3_64bits(page, captured_page);
+    const std::uint64_t hash = hash_of_page(page);
     return hash <= gone ? hash + 2 : hash;
 }
 

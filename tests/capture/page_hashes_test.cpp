@@ -1,6 +1,7 @@
 // Which pages changed, and where they are kept.
 
 #include "parsers/capture/page_hashes.h"
+#include "parsers/capture/page_hash.h"
 #include "tests/capture/simulated_process.h"
 #include "tests/catch.h"
 
@@ -62,4 +63,21 @@ TEST_CASE("changed pages: more than memory may take go to a file, from several t
         wrong += bytes != SimulatedProcess::bytes_of(n + 1);
     }
     CHECK(wrong == 0);
+}
+
+TEST_CASE("page hashes: the same with and without AVX2, and others for each changed bit", "[capture]") {
+    std::size_t differ = 0, equal = 0;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        std::vector<std::byte> page = SimulatedProcess::bytes_of(seed);
+        const std::uint64_t before = hash_of_page_by_sse2(page.data());
+        CHECK(hash_of_page(page.data()) == before);
+        if (__builtin_cpu_supports("avx2")) differ += hash_of_page_by_avx2(page.data()) != before;
+        for (std::size_t at = seed; at < page.size(); at += 97) {
+            page[at] ^= std::byte{static_cast<unsigned char>(1U << at % 8)};
+            equal += hash_of_page(page.data()) == before;
+            page[at] ^= std::byte{static_cast<unsigned char>(1U << at % 8)};
+        }
+    }
+    CHECK(differ == 0);
+    CHECK(equal == 0);
 }
