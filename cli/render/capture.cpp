@@ -43,8 +43,14 @@ Text captured_words(const CapturedFile& file) {
     if (result.method == CaptureMethod::fork) return text + ", while it was copied by a fork.";
     if (result.method == CaptureMethod::still) return text + ", until its core was written.";
     if (result.changed_pages == 0) return text + "; nothing had changed while it was copied.";
-    return text + says("; {} ({}) had changed while it was copied.", how_many(result.changed_pages, "page"),
+    text = text + says("; {} ({}) had changed while it was copied.", how_many(result.changed_pages, "page"),
                        ByteCount{result.changed_pages * captured_page});
+    // Of a process that writes so much no copy can be ahead.
+    constexpr std::uint64_t long_time = 1'000'000'000;
+    if (result.stood_nanoseconds > long_time && result.changed_pages > result.pages / 2 &&
+        result.no_fork.empty())
+        text = text + " With --fork it would stand for a fraction of that.";
+    return text;
 }
 
 }  // namespace
