@@ -80,9 +80,9 @@ const std::vector<Library>& libraries() {
         {"nlohmann/", {"cli/json.h"}},
         {"sqlite3.h", {"cli/database"}},
         {"xxhash.h",
-         {"parsers/index", "parsers/capture/page_hashes.cpp", "parsers/elf/core_key.cpp",
-          "analysis/content_hashes.cpp", "cli/index_place.cpp", "cli/batch_lines.cpp",
-          "cli/report/fleet_line.cpp"}},
+         {"parsers/index", "parsers/capture/page_hash.cpp", "parsers/capture/page_hash_avx2.cpp",
+          "parsers/elf/core_key.cpp", "analysis/content_hashes.cpp", "cli/index_place.cpp",
+          "cli/batch_lines.cpp", "cli/report/fleet_line.cpp"}},
         {"curses.h", {"cli/browse/terminal.cpp"}},
         // The system's.
         {"sys/",
