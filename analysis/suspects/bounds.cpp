@@ -6,7 +6,7 @@
 
 #include "analysis/suspects/bounds.h"
 
-#include "parsers/cpython/build/instructions.h"
+#include "analysis/suspects/code_uses.h"
 #include "parsers/cpython/object_kind.h"
 
 #include <algorithm>
@@ -19,8 +19,7 @@ namespace {
 
 using Code = CodeThatNames::Code;
 
-constexpr std::int64_t longest_code = 1 << 16;  // bytes
-constexpr std::int64_t least_bound = 16;        // a smaller number may be anything
+constexpr std::int64_t least_bound = 16;  // a smaller number may be anything
 
 bool names_one_of(const Code& code, std::initializer_list<std::string_view> names) {
     return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
@@ -32,11 +31,8 @@ bool names_it(const Code& code, const std::string& name) {
     return std::find(code.names.begin(), code.names.end(), name) != code.names.end();
 }
 
-/// Calls that put something into a list, dict, set or deque, or into one that they are given.
 bool names_what_adds(const Code& code) {
-    return names_one_of(code, {"append", "appendleft", "extend", "extendleft", "insert", "add", "update",
-                               "setdefault", "__setitem__", "__iadd__", "__ior__", "insort", "insort_left",
-                               "insort_right", "heappush", "symmetric_difference_update"});
+    return std::any_of(code.names.begin(), code.names.end(), is_name_that_adds);
 }
 
 /// Calls that give many things at once, of which a table is made.
@@ -237,27 +233,8 @@ private:
     /// Whether it has such an instruction; `if_unknown` where they cannot be read.
     template <class Test>
     bool has(const Code& code, bool if_unknown, Test&& test) const {
-        const auto& l = python_.layout();
-        Address at;
-        std::int64_t bytes = 0;
-        if (l.code.co_code_adaptive.present()) {
-            at = code.address + *l.code.co_code_adaptive;
-            bytes = 2 * python_.var_size(code.address);
-        } else if (l.code.co_code.present() && l.bytes.ob_sval.present()) {
-            const Address object = python_.pointer(code.address + *l.code.co_code);
-            at = object + *l.bytes.ob_sval;
-            bytes = python_.var_size(object);
-        }
-        if (bytes <= 0 || bytes > longest_code) return if_unknown;
-        for (std::uint64_t i = 0; i + 1 < static_cast<std::uint64_t>(bytes);) {
-            const auto operation = python_.memory().read<std::uint8_t>(at + i);
-            const auto argument = python_.memory().read<std::uint8_t>(at + i + 1);
-            if (!operation || !argument) return if_unknown;
-            const Instruction instruction{*operation, *argument};
-            if (test(instruction)) return true;
-            i += operations_->size(instruction);
-        }
-        return false;
+        return any_instruction(python_, code.address, if_unknown,
+                               [&](Instruction one, std::uint32_t, std::uint64_t) { return test(one); });
     }
 
     const Scene& scene_;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -237,12 +238,14 @@ std::vector<Address> CodeThatNames::constants(const Code& code) const {
     return found;
 }
 
+bool CodeThatNames::is_str(Address object, const std::string& text) const {
+    return python_.types().is(python_.type_of(object), KnownType::str) &&
+           python_.unicode_text(object, longest_name).value_or("") == text;
+}
+
 bool CodeThatNames::has_constant(const Code& code, const std::string& text) const {
     const std::vector<Address> all = constants(code);
-    return std::any_of(all.begin(), all.end(), [&](Address one) {
-        return python_.types().is(python_.type_of(one), KnownType::str) &&
-               python_.unicode_text(one, longest_name).value_or("") == text;
-    });
+    return std::any_of(all.begin(), all.end(), [&](Address one) { return is_str(one, text); });
 }
 
 bool CodeThatNames::has_comprehension(const Code& code) const {
@@ -282,7 +285,45 @@ bool CodeThatNames::is_builtin(const std::string& name) const {
     });
 }
 
-void CodeThatNames::add_places(const NameInSource& name, std::vector<const Code*>& found) const {
+std::optional<UsedByCode> CodeThatNames::place_in(const Code& code, const NameInSource& name) const {
+    const auto numbered = [](const auto& all, auto&& is_it, UsedByCode::Table table) {
+        const auto at = std::find_if(all.begin(), all.end(), is_it);
+        return at == all.end()
+                   ? std::nullopt
+                   : std::optional(UsedByCode{table, static_cast<std::uint32_t>(at - all.begin())});
+    };
+    const auto is_text = [&](const std::string& text) { return text == name.text; };
+    switch (name.kind) {
+        case NameInSource::Kind::name:
+            return numbered(code.names, is_text, UsedByCode::Table::names);
+        case NameInSource::Kind::key:
+            return numbered(
+                constants(code), [&](Address one) { return is_str(one, name.text); },
+                UsedByCode::Table::constants);
+        case NameInSource::Kind::variable:
+            break;
+    }
+    // Free variables are the last of all names of local variables, up to 3.10 they come behind co_cellvars.
+    const auto& l = python_.layout().code;
+    const std::vector<std::string> free = free_variables_of_code(python_, code.address);
+    auto found = numbered(free, is_text, UsedByCode::Table::cells);
+    const auto before = l.co_localsplusnames.present()
+                            ? python_.var_size(python_.pointer(code.address + *l.co_localsplusnames)) -
+                                  static_cast<std::int64_t>(free.size())
+                        : l.co_cellvars.present()
+                            ? python_.var_size(python_.pointer(code.address + *l.co_cellvars))
+                            : std::int64_t{-1};
+    if (!found || before < 0 || before > most_names) return std::nullopt;
+    found->place += static_cast<std::uint32_t>(before);
+    return found;
+}
+
+CodeUse CodeThatNames::use_in(const Code& code, const NameInSource& name) const {
+    const auto place = place_in(code, name);
+    return place ? use_of(python_, code.address, code.names, *place) : CodeUse();
+}
+
+void CodeThatNames::add_places(const NameInSource& name, std::vector<Found>& found) const {
     constexpr std::size_t most_of_key = 8;  // by more, it is a word of the program, not the name of one thing
     if (name.text.empty() || (name.kind == NameInSource::Kind::name && is_method_of_everything(name.text)))
         return;
@@ -290,9 +331,11 @@ void CodeThatNames::add_places(const NameInSource& name, std::vector<const Code*
     const bool of_methods =
         name.kind == NameInSource::Kind::name && !name.of_class.empty() && is_builtin(name.text);
     const std::size_t before = found.size();
-    for (const Code& code : codes_)
-        if (uses(code, name) && (!of_methods || code.place.function.starts_with(name.of_class + ".")))
-            found.push_back(&code);
+    for (const Code& code : codes_) {
+        const bool is_method = !name.of_class.empty() && code.place.function.starts_with(name.of_class + ".");
+        if (uses(code, name) && (!of_methods || is_method))
+            found.push_back({&code, use_in(code, name), is_method});
+    }
     if (name.kind == NameInSource::Kind::key && found.size() - before > most_of_key) found.resize(before);
 }
 
@@ -310,9 +353,40 @@ std::vector<SourcePlace> CodeThatNames::with_all(const std::vector<std::string>&
     return places;
 }
 
+std::vector<SourcePlace> CodeThatNames::in_order(std::vector<Found> found, bool bodies_count,
+                                                 std::size_t most, std::size_t& all) {
+    const auto rank = [&](const Found& one) {
+        if (one.code->place.is_body_of_module()) return bodies_count || one.use.adds ? 0 : 2;
+        return one.code->runs_at_first() && (one.own_name || !one.use.adds) ? 1 : 0;
+    };
+    const auto place_of = [](const Found& one) {
+        SourcePlace place = one.code->place;
+        if (one.use.line > 0) place.line = one.use.line;
+        return place;
+    };
+    const auto key = [&](const Found& one) {
+        const SourcePlace place = place_of(one);
+        return std::tuple(rank(one), !one.use.adds, place.is_body_of_module(), !one.own_name, place.file,
+                          place.line, place.function);
+    };
+    std::sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return key(a) < key(b); });
+    std::vector<SourcePlace> once;
+    std::set<const Code*> seen;
+    std::set<SourcePlace> told;  // two functions made by one `def` are one place
+    for (const Found& one : found) {
+        if (rank(one) > rank(found.front())) break;
+        if (!seen.insert(one.code).second) continue;
+        SourcePlace place = place_of(one);
+        if (told.insert(place).second) once.push_back(std::move(place));
+    }
+    all = once.size();
+    if (once.size() > most) once.resize(most);
+    return once;
+}
+
 std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& names, std::size_t most,
                                            std::size_t& all) const {
-    std::vector<const Code*> found;
+    std::vector<Found> found;
     bool nowhere = false;  // the last name that is asked for in any case is used
     for (const NameInSource& name : names) {
         if (name.only_else && !nowhere) continue;
@@ -320,29 +394,23 @@ std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& name
         add_places(name, found);
         if (!name.only_else) nowhere = found.size() == before;
     }
-    const auto is_method = [&](const SourcePlace& place) {
-        return std::any_of(names.begin(), names.end(), [&](const NameInSource& name) {
-            return !name.of_class.empty() && place.function.starts_with(name.of_class + ".");
-        });
+    return in_order(std::move(found), false, most, all);
+}
+
+std::vector<SourcePlace> CodeThatNames::that_make(const std::vector<std::string>& makers,
+                                                  const std::vector<std::string>& made_of, std::size_t most,
+                                                  std::size_t& all) const {
+    const auto names_one_of_them = [&](const Code& code) {
+        return made_of.empty() || std::any_of(made_of.begin(), made_of.end(), [&](const std::string& name) {
+                   return std::find(code.names.begin(), code.names.end(), name) != code.names.end();
+               });
     };
-    std::vector<SourcePlace> places;
-    for (const Code* code : found) places.push_back(code->place);
-    const auto rank = [](const SourcePlace& place) {
-        return place.is_body_of_module() ? 2 : runs_at_first(place) ? 1 : 0;
-    };
-    const auto key = [&](const SourcePlace& place) {
-        return std::tuple(rank(place), !is_method(place), place.file, place.line, place.function);
-    };
-    std::sort(places.begin(), places.end(),
-              [&](const SourcePlace& a, const SourcePlace& b) { return key(a) < key(b); });
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    if (!places.empty())
-        std::erase_if(places, [&, first = rank(places.front())](const SourcePlace& place) {
-            return rank(place) > first;
-        });
-    all = places.size();
-    if (places.size() > most) places.resize(most);
-    return places;
+    std::vector<Found> found;
+    for (const std::string& name : makers) add_places({.text = name}, found);
+    std::erase_if(found, [&](const Found& one) {
+        return (one.use.read && !one.use.used) || !names_one_of_them(*one.code);
+    });
+    return in_order(std::move(found), true, most, all);
 }
 
 }  // namespace heapsift

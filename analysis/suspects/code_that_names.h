@@ -4,10 +4,12 @@
 
 #include "analysis/kept_answers.h"
 #include "analysis/source_places.h"
+#include "analysis/suspects/code_uses.h"
 #include "analysis/suspects/scene.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,11 +45,17 @@ public:
     /// program.
     explicit CodeThatNames(const HeapReader& heap, KeptAnswers* answers = nullptr);
 
-    /// At most `most` of those that use any of the names: those that do not run only once first; if there are none,
-    /// `__init__`; if there is none, bodies of modules. Methods of the class before others, then by file and line. `all`
-    /// is how many there are.
+    /// At most `most` of those that use any of the names, with the line that does: those that do not run only once, and
+    /// what adds to a global in an `__init__` or the body of a module; if there are none, `__init__`; if there is none,
+    /// bodies of modules. Those that add something on that line first, methods of the class before others, then by file
+    /// and line. `all` is how many there are.
     std::vector<SourcePlace> of(const std::vector<NameInSource>& names, std::size_t most,
                                 std::size_t& all) const;
+    /// The same of those that use one of the functions `makers`, and, unless it is empty, one of `made_of` as well. A
+    /// body of a module that does is as good as a function. What only imports the name does not use it.
+    std::vector<SourcePlace> that_make(const std::vector<std::string>& makers,
+                                       const std::vector<std::string>& made_of, std::size_t most,
+                                       std::size_t& all) const;
 
     static constexpr std::int64_t most_names = 1000;  // that are read of a code object
 
@@ -71,10 +79,22 @@ public:
 
 private:
     bool uses(const Code& code, const NameInSource& name) const;
+    bool is_str(Address object, const std::string& text) const;
     bool has_constant(const Code& code, const std::string& text) const;
     bool has_free_variable(const Code& code, const NameInSource& name) const;
     bool is_builtin(const std::string& name) const;
-    void add_places(const NameInSource& name, std::vector<const Code*>& found) const;
+    struct Found {
+        const Code* code;
+        CodeUse use;
+        bool own_name = false;  // it was sought by an attribute of a class whose method it is
+    };
+    CodeUse use_in(const Code& code, const NameInSource& name) const;
+    std::optional<UsedByCode> place_in(const Code& code, const NameInSource& name) const;
+    void add_places(const NameInSource& name, std::vector<Found>& found) const;
+    /// By their order; of a code object that was found twice the use that adds. Those that rank below the first are left
+    /// out.
+    static std::vector<SourcePlace> in_order(std::vector<Found> found, bool bodies_count, std::size_t most,
+                                             std::size_t& all);
 
     const PythonHeap& python_;
     std::vector<Code> codes_;

@@ -116,12 +116,12 @@ std::optional<Cause> known_library(const Scene& scene) {
     return std::nullopt;
 }
 
-/// The function that is called when one of the objects is due, of most of them: " of expire(), app.py:12"; "" if they
-/// have none in common. `callee` finds it.
-std::string called_by_most(const Scene& scene, const std::function<Address(ObjectId)>& callee) {
+/// The function that is called when one of the objects is due, of most of them; not known if they have none in common.
+/// `callee` finds it.
+SourcePlace called_when_due(const Scene& scene, const std::function<Address(ObjectId)>& callee) {
     std::vector<Address> called;
     for (const ObjectId one : scene.sample()) called.push_back(callee(one));
-    return words_of_most(scene, called);
+    return called_by_most(scene, called);
 }
 
 /// What weakref.finalize is to call, in its table of all of them: a bound method of the watched object keeps that.
@@ -131,7 +131,7 @@ std::optional<Cause> finalizers(const Scene& scene) {
     const PythonHeap& python = scene.python();
     const auto& l = python.layout();
     std::size_t of_themselves = 0;
-    const std::string called = called_by_most(scene, [&](ObjectId info) {
+    const SourcePlace callee = called_when_due(scene, [&](ObjectId info) {
         const Address function = scene.attribute(info, "func"), watched = scene.attribute(info, "weakref");
         if (scene.is(scene.heap().snapshot().find(function), KnownType::method) && !watched.is_null() &&
             l.weakref.wr_object.present())
@@ -139,18 +139,21 @@ std::optional<Cause> finalizers(const Scene& scene) {
                              python.pointer(watched + *l.weakref.wr_object);
         return function;
     });
-    if (called.empty()) return std::nullopt;
+    if (!callee.known()) return std::nullopt;
+    const std::string called = words_of(callee);
     if (2 * of_themselves > scene.sample().size())
         return Cause{.kind = {},
                      .words = words("weakref.finalize is to call ", called,
                                     ", a bound method of the watched object: this keeps the object alive"),
                      .fix = "pass it a function, and only what that needs of the object",
-                     .made_by = {"finalize"}};
+                     .made_by = {"finalize"},
+                     .made_of = names_of_callee(callee)};
     return Cause{.kind = {},
                  .words = words("arguments of ", called,
                                 ", which weakref.finalize is to call when the watched object goes"),
                  .fix = "pass it only what it needs: not the object itself, nor a bound method of it",
-                 .made_by = {"finalize"}};
+                 .made_by = {"finalize"},
+                 .made_of = names_of_callee(callee)};
 }
 
 /// Twisted's, each with a list of callbacks: ((callback, arguments, keywords), (errback, …)).
@@ -166,9 +169,9 @@ std::optional<Cause> deferreds(const Scene& scene) {
             return python.pointer(python.pointer(container + *python.layout().list.ob_item));
         return Address();
     };
-    const std::string place = called_by_most(scene, [&](ObjectId deferred) {
+    const std::string place = words_of(called_when_due(scene, [&](ObjectId deferred) {
         return first_item(first_item(first_item(scene.attribute(deferred, "callbacks"))));
-    });
+    }));
     return Cause{
         .kind = {},
         .words = words("Deferreds that are kept, ",
@@ -180,13 +183,15 @@ std::optional<Cause> deferreds(const Scene& scene) {
 /// Of Twisted's reactor.
 std::optional<Cause> delayed_calls(const Scene& scene) {
     if (!scene.holds({"twisted.internet.base.DelayedCall"})) return std::nullopt;
-    const std::string place =
-        called_by_most(scene, [&](ObjectId call) { return scene.attribute(call, "func"); });
+    const SourcePlace callee =
+        called_when_due(scene, [&](ObjectId call) { return scene.attribute(call, "func"); });
+    const std::string place = words_of(callee);
     return Cause{.kind = {},
                  .words = words("calls of reactor.callLater that are still to come",
                                 place.empty() ? "" : ": " + place),
                  .fix = "cancel() those that are done with",
-                 .made_by = {"callLater"}};
+                 .made_by = {"callLater"},
+                 .made_of = names_of_callee(callee)};
 }
 
 /// The dict of results that a running shell of IPython keeps in `__main__`; null if there is none.

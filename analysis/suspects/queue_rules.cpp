@@ -49,7 +49,8 @@ std::optional<Cause> executor_backlog(const Scene& scene) {
     if (!threads && !scene.holds({"concurrent.futures.process._WorkItem"})) return std::nullopt;
     std::vector<Address> called;
     for (const ObjectId item : scene.sample()) called.push_back(scene.attribute(item, "fn"));
-    const std::string place = words_of_most(scene, called);
+    const SourcePlace callee = called_by_most(scene, called);
+    const std::string place = words_of(callee);
     return Cause{
         .kind = {},
         .words = words(CauseWords::count(scene.count()), scene.count() == 1 ? " call" : " calls",
@@ -57,7 +58,8 @@ std::optional<Cause> executor_backlog(const Scene& scene) {
                                : " that a ProcessPoolExecutor has not finished",
                        place.empty() ? "" : ": ", place, "; each keeps its arguments"),
         .fix = "limit how many are submitted at once: a threading.Semaphore, released when a call ends",
-        .made_by = {"submit"}};
+        .made_by = {"submit"},
+        .made_of = names_of_callee(callee)};
 }
 
 std::optional<Cause> queues(const Scene& scene) {

@@ -234,7 +234,7 @@ std::optional<Scene::Part> Scene::largest_part(ObjectId object) const {
     return part;
 }
 
-std::string words_of_most(const Scene& scene, const std::vector<Address>& callables) {
+SourcePlace called_by_most(const Scene& scene, const std::vector<Address>& callables) {
     const PythonHeap& python = scene.python();
     const auto& l = python.layout();
     MostFrequent<SourcePlace> places;
@@ -246,7 +246,16 @@ std::string words_of_most(const Scene& scene, const std::vector<Address>& callab
         places.add(place_of_function(python, callable));
     }
     const SourcePlace* place = places.get();
-    return place && place->known() ? words_of(*place) : std::string();
+    return place ? *place : SourcePlace();
+}
+
+std::string words_of_most(const Scene& scene, const std::vector<Address>& callables) {
+    return words_of(called_by_most(scene, callables));
+}
+
+std::vector<std::string> names_of_callee(const SourcePlace& called) {
+    if (!called.known() || called.function.find('<') != std::string::npos) return {};
+    return {called.function.substr(called.function.rfind('.') + 1)};
 }
 
 std::string container_word(const Scene& scene, ObjectId object) {

@@ -116,3 +116,8 @@ std::string container_word(const Scene& scene, ObjectId object);
 std::string words_of_most(const Scene& scene, const std::vector<Address>& callables);
 
 }  // namespace heapsift
+/// The same as a place; not known if they have none in common.
+SourcePlace called_by_most(const Scene& scene, const std::vector<Address>& callables);
+/// By which names code that hands such a function to others refers to it: {"expire"} of "Cache.expire"; {} of one inside
+/// another function, or without a name of its own, or that is not known.
+std::vector<std::string> names_of_callee(const SourcePlace& called);

@@ -54,6 +54,7 @@ struct Cause {
     std::string keeper = {};  // the name by which a person knows what holds it: "Out"
     // Names of a library's functions that make such things: functions of the program that use one make these
     std::vector<std::string> made_by = {};
+    std::vector<std::string> made_of = {};  // if not empty: only those that use one of these names as well
 };
 
 struct Suspect {
@@ -73,7 +74,7 @@ struct Suspect {
     std::string pattern = {};    // analysis/suspects/pattern.h; of SuspectsResult::suspects alone
     Cause cause;                 // without words if no more is known than who holds it
     // Functions of the program that use the name of the attribute or global that holds it, or where `made_here` one of
-    // cause.made_by; if they were asked for
+    // cause.made_by; if they were asked for. The line is one that uses it, where instructions can be read (3.6 to 3.13).
     std::vector<SourcePlace> used_in;
     std::uint64_t more_used_in = 0;  // and so many more
     bool made_here = false;

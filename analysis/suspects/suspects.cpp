@@ -422,11 +422,11 @@ void add_code(Work& work, const OverviewResult& overview, const CodeThatNames& c
             names = names_in_source(Scene(retained, *suspect.holder));
         else if (suspect.kind == Suspect::Kind::pinned && overview.pinned->local.empty())
             names.push_back({.text = identifier_of(overview.pinned->attribute)});
-        suspect.made_here = names.empty() && !suspect.cause.made_by.empty();
-        if (suspect.made_here)
-            for (const std::string& name : suspect.cause.made_by) names.push_back({.text = name});
+        const Cause& cause = suspect.cause;
+        suspect.made_here = names.empty() && !cause.made_by.empty();
         std::size_t all = 0;
-        suspect.used_in = code.of(names, most_places, all);
+        suspect.used_in = suspect.made_here ? code.that_make(cause.made_by, cause.made_of, most_places, all)
+                                            : code.of(names, most_places, all);
         suspect.more_used_in = all - suspect.used_in.size();
     }
 }

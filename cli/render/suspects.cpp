@@ -41,6 +41,12 @@ Text pinned_holder(const ArrayHolderRow& row) {
     return says("{}, {}", how_many(row.pinned_arrays, "small slice"), place);
 }
 
+/// "the body of shop.py:15". It begins at line 1, which says nothing.
+Text body_words(const SourcePlace& place) {
+    return place.line > 1 ? says("the body of {}:{}", place.file, std::to_string(place.line))
+                          : says("the body of {}", place.file);
+}
+
 /// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4": the first of them. "may be made in", of what several functions could make.
 Text code_words(const Suspect& suspect) {
     constexpr std::size_t most = 3;
@@ -53,7 +59,7 @@ Text code_words(const Suspect& suspect) {
         const bool last = i + 1 == shown && more == 0;
         if (i > 0) text += !last ? ", " : i == 1 ? " and " : ", and ";
         const SourcePlace& place = suspect.used_in[i];
-        text += place.is_body_of_module() ? says("the body of {}", place.file) : Text(words_of(place));
+        text += place.is_body_of_module() ? body_words(place) : Text(words_of(place));
     }
     if (more > 0) text += says(", and {} more", Count{more});
     return text;

@@ -81,6 +81,10 @@ TEST_CASE("render suspects: the functions that use its name stand above the fix"
     CHECK_THAT(said(), ContainsSubstring("used in submit(), shop.py:15 and the body of shop.py\n"));
     suspect.more_used_in = 4;
     CHECK_THAT(said(), ContainsSubstring("used in submit(), shop.py:15, the body of shop.py, and 4 more\n"));
+    suspect.used_in.back().line = 31;
+    CHECK_THAT(said(),
+               ContainsSubstring("used in submit(), shop.py:15, the body of shop.py:31, and 4 more\n"));
+    suspect.used_in.back().line = 1;
     const Written answer(render_suspects(result, found), shown);
     const Json& places = answer.data["suspects"][0]["used_in"];
     REQUIRE(places.size() == 2);

@@ -4,6 +4,8 @@
 
 #include "tests/catch.h"
 
+#include <vector>
+
 using namespace heapsift;
 
 TEST_CASE("instructions: what stores and what takes out, by version", "[cpython]") {
@@ -53,4 +55,44 @@ TEST_CASE("instructions: with what is cached behind them", "[cpython]") {
 TEST_CASE("instructions: of versions whose numbers are not known nothing is said", "[cpython]") {
     CHECK_FALSE(operations_of({.major = 2, .minor = 7}));
     CHECK_FALSE(operations_of({.major = 3, .minor = 14}));
+}
+
+TEST_CASE("instructions: what uses a name, and which; what defines or imports one does not", "[cpython]") {
+    struct Case {
+        int minor;
+        std::uint8_t load_name, load_global, load_attribute, store_attribute, specialized;
+        int global_shift, attribute_shift;
+        std::vector<std::uint8_t>
+            others;  // STORE_NAME, DELETE_NAME, IMPORT_NAME, IMPORT_FROM, LOAD_CONST, LOAD_FAST
+    };
+    const auto of = GENERATE(values<Case>({{6, 101, 116, 106, 95, 160, 0, 0, {90, 91, 108, 109, 100, 124}},
+                                           {10, 101, 116, 106, 95, 160, 0, 0, {90, 91, 108, 109, 100, 124}},
+                                           {11, 101, 116, 106, 95, 63, 1, 0, {90, 91, 108, 109, 100, 124}},
+                                           {12, 101, 116, 106, 95, 148, 1, 1, {90, 91, 108, 109, 100, 124}},
+                                           {13, 92, 91, 82, 108, 211, 1, 1, {114, 67, 75, 74, 83, 85}}}));
+    const Operations* operations = operations_of({.major = 3, .minor = of.minor});
+    REQUIRE(operations);
+    const auto name = [&](std::uint8_t operation, std::uint32_t argument) {
+        return operations->used_name({operation, 0}, argument);
+    };
+    CHECK(name(of.load_name, 300) == 300U);
+    CHECK(name(of.load_global, 300) == 300U >> of.global_shift);
+    CHECK(name(of.load_attribute, 300) == 300U >> of.attribute_shift);
+    CHECK(name(of.store_attribute, 300) == 300U);
+    CHECK(name(of.specialized, 300) == 300U);
+    for (const std::uint8_t other : of.others) CHECK_FALSE(name(other, 3));
+}
+
+TEST_CASE("instructions: constants, shared variables, and arguments of more than a byte", "[cpython]") {
+    const auto [minor, extended, constant, cell] = GENERATE(table<int, int, int, int>(
+        {{9, 144, 100, 136}, {11, 34, 44, 137}, {11, 144, 100, 138}, {12, 144, 84, 137}, {13, 71, 83, 84}}));
+    const Operations* operations = operations_of({.major = 3, .minor = minor});
+    REQUIRE(operations);
+    const auto number = [](int operation) { return Instruction{static_cast<std::uint8_t>(operation), 0}; };
+    CHECK(operations->extends_argument(number(extended)));
+    CHECK_FALSE(operations->extends_argument(number(constant)));
+    CHECK(operations->used_constant(number(constant), 7) == 7U);
+    CHECK_FALSE(operations->used_constant(number(cell), 7));
+    CHECK(operations->used_cell(number(cell), 7) == 7U);
+    CHECK_FALSE(operations->used_cell(number(extended), 7));
 }

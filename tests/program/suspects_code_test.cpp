@@ -1,10 +1,129 @@
 // Which functions of a program use what holds much, and by which names.
 
+#include "analysis/suspects/code_that_names.h"
+#include "parsers/cpython/build/instructions.h"
 #include "tests/catch.h"
 #include "tests/program/suspects_of.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 using namespace heapsift;
 using namespace heapsift::test;
+
+namespace {
+
+// Of 3.13, as all of these programs.
+constexpr std::uint8_t op_load_global = 91, op_load_name = 92, op_load_attribute = 82, op_store_name = 114,
+                       op_store_item = 39, op_import_from = 74, op_load_deref = 84, op_load_const = 83,
+                       op_instrumented_line = 254;
+
+struct WrittenLine {
+    std::uint8_t steps;  // lines behind the one before, the first behind the line of `def`, which is 10
+    std::vector<Instruction> instructions;
+};
+
+/// At most 32 bytes of instructions.
+Address code_with_lines(ProgramHeap& program, const std::string& name, const std::vector<std::string>& names,
+                        const std::vector<WrittenLine>& lines) {
+    const auto& l = program.heap.layout().code;
+    const Operations& operations = *operations_of(program.heap.layout().version);
+    const Address code = program.code_using(name, "/srv/app/app.py", names);
+    std::string table;
+    std::uint64_t at = 0;
+    for (const WrittenLine& line : lines) {
+        std::uint64_t units = 0;
+        for (const Instruction& one : line.instructions) {
+            program.heap.put(code + *l.co_code_adaptive + at, one.operation);
+            program.heap.put(code + *l.co_code_adaptive + at + 1, one.argument);
+            at += operations.size(one);
+            units += operations.size(one) / 2;
+        }
+        for (std::uint8_t steps = line.steps; units > 0;
+             steps = 0) {  // locations.md: no columns, eight units at most
+            const std::uint64_t some = std::min<std::uint64_t>(units, 8);
+            table += static_cast<char>(0x80 | 13 << 3 | (some - 1));
+            table += static_cast<char>(steps << 1);
+            units -= some;
+        }
+    }
+    program.heap.set(code, l.co_linetable, program.heap.bytes(table));
+    return code;
+}
+
+std::vector<std::string> places_of(const std::vector<SourcePlace>& places) {
+    std::vector<std::string> texts;
+    for (const SourcePlace& place : places)
+        texts.push_back(place.function + ":" + std::to_string(place.line));
+    return texts;
+}
+
+}  // namespace
+
+TEST_CASE("suspects: the line that uses what holds it, first where something is added",
+          "[program][suspects]") {
+    ProgramHeap program;
+    program.module("app", "/srv/app/app.py", {{"PAID", list_of_closures(program, a_little)}});
+    code_with_lines(program, "show", {"len", "PAID"}, {{1, {{op_load_global, 1 << 1}}}});
+    code_with_lines(program, "fill", {"PAID"},
+                    {{2, {{op_load_global, 0}}}, {2, {{op_load_global, 0}, {op_store_item, 0}}}});
+    code_with_lines(program, "<module>", {"PAID"}, {{1, {{op_store_name, 0}}}});
+    code_with_lines(program, "<module>", {"x", "PAID"},
+                    {{20, {{op_store_name, 1}}}, {7, {{op_load_name, 1}, {op_store_item, 0}}}});
+    code_with_lines(program, "traced", {"PAID"}, {{5, {{op_instrumented_line, 0}, {op_load_global, 0}}}});
+    SuspectsOf asked(program);
+    const std::vector<Suspect> found = asked.suspects(true);
+    REQUIRE(found.size() == 1);
+    CHECK(places_of(found[0].used_in) == Kinds{"fill:14", "<module>:37", "traced:10", "show:11"});
+}
+
+TEST_CASE("suspects: lines where a key and a shared variable are used", "[program][suspects]") {
+    ProgramHeap program;
+    const auto& l = program.heap.layout().code;
+    const Address by_key = code_with_lines(program, "serve", {}, {{4, {{op_load_const, 1}}}});
+    program.heap.set(by_key, l.co_consts,
+                     program.heap.tuple({program.heap.none(), program.heap.str("cache")}));
+    const Address shares = code_with_lines(program, "main.<locals>.handle", {}, {{6, {{op_load_deref, 1}}}});
+    program.heap.set(shares, l.co_localsplusnames,
+                     program.heap.tuple({program.heap.str("x"), program.heap.str("seen")}));
+    program.heap.set(shares, l.co_nfreevars, std::int32_t{1});
+    program.module("app", "/srv/app/app.py", {});
+    const Analysed analysed(program);
+    const CodeThatNames code(analysed.heap);
+    std::size_t all = 0;
+    CHECK(places_of(code.of({{.kind = NameInSource::Kind::key, .text = "cache"}}, 8, all)) ==
+          Kinds{"serve:14"});
+    CHECK(places_of(code.of({{.kind = NameInSource::Kind::variable,
+                              .text = "seen",
+                              .file = "app.py",
+                              .within = "main.<locals>."}},
+                            8, all)) == Kinds{"main.<locals>.handle:16"});
+}
+
+TEST_CASE("suspects: what makes such things also names what they are made of; the body of a module may",
+          "[program][suspects]") {
+    ProgramHeap program;
+    code_with_lines(program, "warm", {"submit", "quick"}, {{1, {{op_load_attribute, 0}}}});
+    code_with_lines(program, "<module>", {"submit", "slow"},
+                    {{25, {{op_load_attribute, 0}, {op_load_name, 1}}}});
+    code_with_lines(program, "flood", {"slow", "submit"},
+                    {{2, {{op_load_global, 0}}}, {1, {{op_load_attribute, 2}}}});
+    code_with_lines(program, "<module>", {"slow", "submit"}, {{1, {{op_import_from, 1}}}});
+    program.module("app", "/srv/app/app.py", {});
+    const Analysed analysed(program);
+    const CodeThatNames code(analysed.heap);
+    std::size_t all = 0;
+    CHECK(places_of(code.that_make({"submit"}, {"slow"}, 8, all)) == Kinds{"flood:13", "<module>:35"});
+    CHECK(all == 2);
+    CHECK(places_of(code.that_make({"submit"}, {}, 1, all)) == Kinds{"warm:11"});
+    CHECK(all == 3);
+    CHECK(code.that_make({"submit"}, {"other"}, 8, all).empty());
+    CHECK(all == 0);
+    CHECK(names_of_callee({"Cache.expire", "app.py", 3}) == Kinds{"expire"});
+    CHECK(names_of_callee({"f.<locals>.g", "app.py", 3}).empty());
+    CHECK(names_of_callee({}).empty());
+}
 
 TEST_CASE("suspects: the functions that use the name of what holds it, if they are asked for",
           "[program][suspects]") {
@@ -118,7 +237,8 @@ TEST_CASE("suspects: what a library keeps of its own is made by functions that c
     program.module("matplotlib._pylab_helpers",
                    "/srv/env/lib/python3.13/site-packages/matplotlib/_pylab_helpers.py", {{"Gcf", gcf}});
     program.module("app", "/srv/app/app.py", {});
-    program.code_using("draw", "/srv/app/app.py", {"plt", "subplots"});
+    code_with_lines(program, "draw", {"plt", "subplots"}, {{1, {{op_load_attribute, 1 << 1}}}});
+    code_with_lines(program, "prepare", {"subplots"}, {{1, {{op_import_from, 0}}}});
     program.code_using("other", "/srv/app/app.py", {"plt", "figs"});
     SuspectsOf asked(program);
     const std::vector<Suspect> found = asked.suspects(true);

@@ -68,6 +68,7 @@ TEST_CASE("suspects: calls that an executor has not started, by function", "[pro
               (threads ? "ThreadPoolExecutor has not started" : "ProcessPoolExecutor has not finished") +
               ": Uploader.upload(), app.py:10; each keeps its arguments");
     CHECK(suspected.of(waiting).made_by == std::vector<std::string>{"submit"});
+    CHECK(suspected.of(waiting).made_of == std::vector<std::string>{"upload"});
 }
 
 TEST_CASE("suspects: loggers in logging's own table", "[program][suspects]") {

@@ -59,13 +59,24 @@ constexpr CacheWords caches_13 = cache_words_of(
 constexpr std::array<int, 4> displays_to_12 = {145, 146, 147, 162};
 constexpr std::array<int, 1> items_to_10 = {60}, attributes_to_10 = {95};
 constexpr std::array<int, 4> in_place_to_10 = {55, 57, 78, 79};  // INPLACE_ADD, MULTIPLY, XOR, OR
+// EXTENDED_ARG, LOAD_CONST, LOAD_DEREF and STORE_DEREF; LOAD_NAME, LOAD_GLOBAL, LOAD_ATTR, LOAD_METHOD, STORE_ATTR,
+// STORE_GLOBAL; and what they are specialized to
+constexpr std::array<int, 1> extended_12 = {144}, constants_to_10 = {100};
+constexpr std::array<int, 2> cells_to_10 = {136, 137};
+constexpr std::array<int, 6> names_to_10 = {101, 116, 106, 160, 95, 97};
 constexpr Operations::Numbers to_10 = {.caches = caches_to_10,
                                        .store_item = items_to_10,
                                        .store_attribute = attributes_to_10,
                                        .in_place = in_place_to_10,
                                        .add_to_display = displays_to_12,
                                        .delete_item = 61,
-                                       .store_global = 97};
+                                       .store_global = 97,
+                                       .extended_argument = extended_12,
+                                       .constants = constants_to_10,
+                                       .cells = cells_to_10,
+                                       .names = names_to_10,
+                                       .names_by_2 = {},
+                                       .names_by_4 = {}};
 
 // STORE_SUBSCR and its specialized ones, STORE_SLICE; STORE_ATTR and its
 constexpr std::array<int, 4> items_11 = {60, 168, 169, 170}, items_12 = {60, 27, 159, 160},
@@ -73,6 +84,20 @@ constexpr std::array<int, 4> items_11 = {60, 168, 169, 170}, items_12 = {60, 27,
 constexpr std::array<int, 5> attributes_11 = {95, 153, 154, 158, 159};
 constexpr std::array<int, 4> attributes_12 = {95, 113, 148, 153}, attributes_13 = {108, 209, 210, 211},
                              displays_13 = {80, 81, 95, 105};
+// From 3.11 on LOAD_GLOBAL has a flag below the place of the name, from 3.12 on LOAD_ATTR too, and LOAD_SUPER_ATTR two.
+constexpr std::array<int, 2> extended_11 = {144, 34}, constants_11 = {100, 44}, constants_12 = {100, 84},
+                             cells_11 = {137, 138}, cells_13 = {84, 109};
+constexpr std::array<int, 1> extended_13 = {71}, constants_13 = {83};
+constexpr std::array<int, 20> names_11 = {101, 97, 106, 39, 40, 41, 42,  43,  160, 56,
+                                          57,  58, 59,  62, 63, 95, 153, 154, 158, 159};
+constexpr std::array<int, 4> globals_11 = {116, 47, 48, 55};
+constexpr std::array<int, 6> names_12 = {101, 95, 113, 148, 153, 97},
+                             names_13 = {92, 108, 209, 210, 211, 113};
+constexpr std::array<int, 14> attributes_by_2_12 = {116, 111, 112, 106, 70, 72, 73,
+                                                    76,  77,  78,  79,  80, 81, 82};
+constexpr std::array<int, 16> attributes_by_2_13 = {91,  203, 204, 82,  191, 192, 193, 194,
+                                                    195, 196, 197, 198, 199, 200, 201, 202};
+constexpr std::array<int, 3> super_12 = {141, 66, 67}, super_13 = {93, 205, 206};
 constexpr Operations::Numbers of_11 = {.caches = caches_11,
                                        .store_item = items_11,
                                        .store_attribute = attributes_11,
@@ -81,7 +106,13 @@ constexpr Operations::Numbers of_11 = {.caches = caches_11,
                                        .delete_item = 61,
                                        .store_global = 97,
                                        .binary = 122,
-                                       .binary_adaptive = 3};
+                                       .binary_adaptive = 3,
+                                       .extended_argument = extended_11,
+                                       .constants = constants_11,
+                                       .cells = cells_11,
+                                       .names = names_11,
+                                       .names_by_2 = globals_11,
+                                       .names_by_4 = {}};
 constexpr Operations::Numbers of_12 = {.caches = caches_12,
                                        .store_item = items_12,
                                        .store_attribute = attributes_12,
@@ -90,7 +121,13 @@ constexpr Operations::Numbers of_12 = {.caches = caches_12,
                                        .delete_item = 61,
                                        .store_global = 97,
                                        .binary = 122,
-                                       .first_instrumented = 237};
+                                       .first_instrumented = 237,
+                                       .extended_argument = extended_12,
+                                       .constants = constants_12,
+                                       .cells = cells_11,
+                                       .names = names_12,
+                                       .names_by_2 = attributes_by_2_12,
+                                       .names_by_4 = super_12};
 constexpr Operations::Numbers of_13 = {.caches = caches_13,
                                        .store_item = items_13,
                                        .store_attribute = attributes_13,
@@ -99,7 +136,13 @@ constexpr Operations::Numbers of_13 = {.caches = caches_13,
                                        .delete_item = 9,
                                        .store_global = 113,
                                        .binary = 45,
-                                       .first_instrumented = 236};
+                                       .first_instrumented = 236,
+                                       .extended_argument = extended_13,
+                                       .constants = constants_13,
+                                       .cells = cells_13,
+                                       .names = names_13,
+                                       .names_by_2 = attributes_by_2_13,
+                                       .names_by_4 = super_13};
 
 }  // namespace
 
@@ -125,6 +168,26 @@ bool Operations::adds_to_display(Instruction instruction) const {
 
 bool Operations::deletes_item(Instruction instruction) const {
     return instruction.argument == 0 && instruction.operation == numbers_->delete_item;
+}
+
+bool Operations::extends_argument(Instruction instruction) const {
+    return is_one_of(instruction.operation, numbers_->extended_argument);
+}
+
+std::optional<std::uint32_t> Operations::used_name(Instruction instruction, std::uint32_t argument) const {
+    if (is_one_of(instruction.operation, numbers_->names)) return argument;
+    if (is_one_of(instruction.operation, numbers_->names_by_2)) return argument >> 1;
+    if (is_one_of(instruction.operation, numbers_->names_by_4)) return argument >> 2;
+    return std::nullopt;
+}
+
+std::optional<std::uint32_t> Operations::used_constant(Instruction instruction,
+                                                       std::uint32_t argument) const {
+    return is_one_of(instruction.operation, numbers_->constants) ? std::optional(argument) : std::nullopt;
+}
+
+std::optional<std::uint32_t> Operations::used_cell(Instruction instruction, std::uint32_t argument) const {
+    return is_one_of(instruction.operation, numbers_->cells) ? std::optional(argument) : std::nullopt;
 }
 
 const Operations* operations_of(const LayoutVersion& version) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace heapsift {
@@ -24,6 +25,9 @@ public:
         int delete_item = 0, store_global = 0;
         int binary = -1, binary_adaptive = -1;  // whose argument tells what they do; -1: none
         int first_instrumented = 256;           // from here on instructions stand for others (sys.monitoring)
+        std::span<const int> extended_argument, constants, cells;
+        std::span<const int> names, names_by_2,
+            names_by_4;  // their argument is a place in co_names, or twice, … that
     };
     explicit Operations(const Numbers& numbers) : numbers_(&numbers) {}
 
@@ -41,6 +45,16 @@ public:
     bool adds_to_display(Instruction instruction) const;
     /// del object[key]
     bool deletes_item(Instruction instruction) const;
+    /// The next instruction's argument has this one's before it.
+    bool extends_argument(Instruction instruction) const;
+    /// The place in co_names of what it gets or sets: an attribute, a global, or a variable of a module's body, which it
+    /// only gets. Nothing of what it defines or imports there. `argument`: the whole of it.
+    std::optional<std::uint32_t> used_name(Instruction instruction, std::uint32_t argument) const;
+    /// The place in co_consts of what it loads.
+    std::optional<std::uint32_t> used_constant(Instruction instruction, std::uint32_t argument) const;
+    /// The place of a variable that functions share: among all local variables, up to 3.10 among co_cellvars and
+    /// co_freevars.
+    std::optional<std::uint32_t> used_cell(Instruction instruction, std::uint32_t argument) const;
     /// It stands for another, which is not told.
     bool is_instrumented(Instruction instruction) const {
         return instruction.operation >= numbers_->first_instrumented;
