@@ -324,9 +324,17 @@ std::vector<JointHolders> JointHolderFinder::rows(NodeId node, std::uint64_t lea
     return result;
 }
 
+/// A Session of SQLAlchemy, which holds weakly: whoever else holds the same comes before it, for there is what to change.
+bool JointHolderFinder::is_session(NodeId holder) const {
+    if (graph_.kind(holder) != NodeKind::object) return false;
+    const TypeId type = graph_.columns().type_of(HeapGraph::object_of(holder));
+    return type != no_type && graph_.columns().types[type].name == "sqlalchemy.orm.session.Session";
+}
+
 JointHolders JointHolderFinder::row(NodeId node, const std::vector<NodeId>& holders, const Part& part) {
     JointHolders made;
     made.by = holders;
+    std::stable_partition(made.by.begin(), made.by.end(), [&](NodeId holder) { return !is_session(holder); });
     made.content = part.type;
     made.count = part.members.size();
     made.types = part.types;

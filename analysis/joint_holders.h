@@ -17,7 +17,7 @@
 namespace heapsift {
 
 struct JointHolders {
-    std::vector<NodeId> by;      // the holders: objects, groups and frames
+    std::vector<NodeId> by;      // the holders: objects, groups and frames; what holds weakly in truth last
     TypeId content = no_type;    // of what they hold; `no_type`: objects of `types` types, most of none
     std::vector<NodeId> sample;  // of what they hold together, at most 64, of that type
     // In words, by `describe`:
@@ -120,6 +120,7 @@ private:
     std::vector<Part> parts() const;
     std::vector<Part> mixed_parts(const std::vector<Part>& of_types) const;
     std::vector<JointHolders> rows(NodeId node, std::uint64_t least, std::size_t most, std::uint64_t mixed);
+    bool is_session(NodeId holder) const;
     JointHolders row(NodeId node, const std::vector<NodeId>& holders, const Part& part);
     std::uint64_t retained_together(NodeId node, const std::vector<NodeId>& holders);
 

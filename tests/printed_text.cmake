@@ -36,7 +36,7 @@ set(allowed
     # names of modules, attributes and variables of Python and of libraries: by these a cause is known
     analysis/suspects/cache_rules analysis/suspects/error_rules analysis/suspects/library_rules
     analysis/suspects/place_rules analysis/suspects/queue_rules
-    analysis/suspects/scene
+    analysis/suspects/scene analysis/joint_holders
     # a place in an array: its element without its field
     analysis/holder_labels
     # marks in files of heapsift's own

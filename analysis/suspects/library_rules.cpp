@@ -105,6 +105,8 @@ bool is_loaded(const Scene& scene, std::string_view module) {
 }
 
 std::optional<Cause> known_library(const Scene& scene) {
+    if (entries_of_table(scene, scene.object()) == 0)
+        return std::nullopt;  // what it once had is the library's no more
     for (const Known& one : known)
         if ((!one.on_path || is_on_path(scene, one.on_path)) && is_any_step(scene, one) &&
             (!one.holds || scene.holds({one.holds})))
@@ -253,6 +255,7 @@ std::optional<Cause> notebook_texts(const Scene& scene) {
 std::optional<Cause> pending_instances(const Scene& scene) {
     const bool is_new = is_step(scene, "_new"), is_changed = is_step(scene, "_modified");
     if ((!is_new && !is_changed) || !is_on_path(scene, "sqlalchemy.orm.session.Session")) return std::nullopt;
+    if (entries_of_table(scene, scene.object()) == 0) return std::nullopt;  // all of it is written
     return Cause{.kind = {},
                  .words = is_new ? words("a Session with instances that it has not written yet")
                                  : words("a Session with changes that it has not written yet: it keeps each "

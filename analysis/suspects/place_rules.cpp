@@ -80,13 +80,9 @@ std::optional<Cause> emptied(const Scene& scene) {
     constexpr std::uint64_t of_an_item = 1024;  // bytes; a full table has at most 100
     const ObjectId object = scene.object();
     const std::string container = container_word(scene, object);
-    if (container.empty() || container == "list" || container == "deque") return std::nullopt;
-    const std::uint64_t own = scene.heap().facts(object).memory;
-    const ObjectReader reader = scene.read(object);
-    const auto& l = scene.python().layout();
-    const auto used = static_cast<std::uint64_t>(
-        std::max<std::int64_t>(0, container == "set" ? reader.integer<std::int64_t>(l.set.used)
-                                                     : reader.integer<std::int64_t>(l.dict.ma_used)));
+    const auto entries = entries_of_table(scene, object);
+    if (!entries) return std::nullopt;
+    const std::uint64_t used = *entries, own = scene.heap().facts(object).memory;
     if (2 * own < scene.retained(object) || own / of_an_item < used + 1) return std::nullopt;
     return Cause{.kind = {},
                  .words = words("a table for what it once had: ", CauseWords::size(own), " for ",
@@ -237,9 +233,25 @@ std::optional<Cause> any_container(const Scene& scene) {
     return Cause{.kind = {}, .words = std::move(cause), .fix = bound_it(container)};
 }
 
+/// Of what a Session and others hold together: its identity map is weak (sqlalchemy/orm/identity.py, WeakInstanceDict), so
+/// that the others keep it.
+bool is_state_of_session(const Scene& scene) {
+    const std::vector<ObjectRow>& holders = scene.holder().joint->holders;
+    return holders.size() > 1 && scene.holds({"sqlalchemy.orm.state.InstanceState"}) &&
+           scene.is_a(holders.back().id, {"sqlalchemy.orm.session.Session"}) &&
+           !scene.is_a(holders.front().id, {"sqlalchemy.orm.session.Session"});
+}
+
 /// No holder has it alone, so letting go of one frees nothing.
 std::optional<Cause> held_together(const Scene& scene) {
     if (!scene.holder().joint) return std::nullopt;
+    if (is_state_of_session(scene))
+        return Cause{
+            .kind = {},
+            .words =
+                words("what a Session of SQLAlchemy notes of each instance: it holds instances weakly, and "
+                      "lets go of this by itself once nothing else holds them"),
+            .fix = "remove what is done with from what is named first; the Session needs nothing"};
     const TypeId type = scene.holder().joint->content;
     const bool weakly = type != no_type && scene.heap().snapshot().types[type].weaklistoffset != 0;
     return Cause{.kind = {},

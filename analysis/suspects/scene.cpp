@@ -269,4 +269,14 @@ std::string container_word(const Scene& scene, ObjectId object) {
     return {};
 }
 
+std::optional<std::uint64_t> entries_of_table(const Scene& scene, ObjectId object) {
+    const std::string container = container_word(scene, object);
+    if (container.empty() || container == "list" || container == "deque") return std::nullopt;
+    const ObjectReader reader = scene.read(object);
+    const auto& l = scene.python().layout();
+    const auto entries = container == "set" ? reader.integer<std::int64_t>(l.set.used)
+                                            : reader.integer<std::int64_t>(l.dict.ma_used);
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, entries));
+}
+
 }  // namespace heapsift

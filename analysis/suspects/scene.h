@@ -110,14 +110,16 @@ private:
 
 /// "list of 5,000" without its number: "list", "dict", "set", "deque"; "" if it is no container.
 std::string container_word(const Scene& scene, ObjectId object);
+/// Entries of a dict or a set; nothing of anything else.
+std::optional<std::uint64_t> entries_of_table(const Scene& scene, ObjectId object);
 
 /// What is called by most of these functions, bound methods and partials: "expire(), app.py:12"; "" if they have none
 /// in common.
 std::string words_of_most(const Scene& scene, const std::vector<Address>& callables);
-
-}  // namespace heapsift
 /// The same as a place; not known if they have none in common.
 SourcePlace called_by_most(const Scene& scene, const std::vector<Address>& callables);
 /// By which names code that hands such a function to others refers to it: {"expire"} of "Cache.expire"; {} of one inside
 /// another function, or without a name of its own, or that is not known.
 std::vector<std::string> names_of_callee(const SourcePlace& called);
+
+}  // namespace heapsift

@@ -239,6 +239,46 @@ TEST_CASE("suspects: rows of a QuerySet, and changes that a Session has not writ
     CHECK(suspected.fix_of(changed) == "flush and commit from time to time");
 }
 
+TEST_CASE("suspects: a table of a Session that has nothing in it waits for nothing", "[program][suspects]") {
+    ProgramHeap program;
+    const Address session =
+        program.class_with("Session", {.module = "sqlalchemy.orm.session", .attributes = {"_modified"}});
+    const Address changed = program.heap.set({}, 1 << 16);
+    program.module(
+        "app", "/srv/app/app.py",
+        {{"types", program.list({session})}, {"SESSION", program.instance_with(session, {changed})}});
+    const Suspected suspected(program);
+    CHECK(suspected.kind_of(changed) == "emptied");
+}
+
+TEST_CASE(
+    "suspects: of what a Session and a list hold together the list is named, for the Session holds weakly",
+    "[program][suspects]") {
+    ProgramHeap program;
+    const Address state = program.class_with("InstanceState",
+                                             {.module = "sqlalchemy.orm.state", .slots = {"dict"}}),
+                  session = program.class_with(
+                      "Session", {.module = "sqlalchemy.orm.session", .attributes = {"identity_map"}});
+    std::vector<Address> states;
+    for (int i = 0; i < 20; ++i) states.push_back(program.instance(state, {payload(program)}));
+    program.module("app", "/srv/app/app.py",
+                   {{"types", program.list({session, state})},
+                    {"SESSION", program.instance_with(session, {program.list(states)})},
+                    {"AUDIT", program.list(states)}});
+    const Suspected suspected(program);
+    CHECK(suspected.joint().kind == "joint-holders");
+    CHECK_THAT(sentence(suspected.joint().words), ContainsSubstring("it holds instances weakly"));
+    CHECK_THAT(suspected.joint().fix, ContainsSubstring("from what is named first"));
+    const Analysed analysed(program);
+    const auto holders = top_holders(analysed.graph, analysed.sizes, 1000, 5);
+    const auto joint = std::find_if(holders.begin(), holders.end(),
+                                    [](const TopHolder& one) { return one.joint.has_value(); });
+    REQUIRE(joint != holders.end());
+    REQUIRE(joint->joint->holders.size() == 2);
+    CHECK(joint->joint->holders[0].type == "list");
+    CHECK(joint->joint->expressions[0].steps.front().name.name == "AUDIT");
+}
+
 TEST_CASE("suspects: Deferreds and delayed calls of Twisted say what they are to call",
           "[program][suspects]") {
     const bool with_callbacks = GENERATE(true, false);
