@@ -2,6 +2,11 @@
 
 #include "analysis/object_row.h"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
 namespace heapsift {
 
 ObjectRow object_row(const HeapReader& heap, ObjectId object) {
@@ -23,6 +28,16 @@ ObjectRow brief_object_row(const HeapReader& heap, ObjectId object) {
 
 std::string type_name(const TypeTable& types, TypeId type) {
     return type == no_type ? std::string("<type not found>") : types[type].name;
+}
+
+bool reads_as_unit(const std::string& type) {
+    constexpr std::array<std::string_view, 18> units = {"bit",  "byte", "kib",  "mib",   "gib",    "tib",
+                                                        "kb",   "mb",   "gb",   "tb",    "second", "minute",
+                                                        "hour", "day",  "week", "month", "year",   "percent"};
+    std::string word = type.substr(type.rfind('.') + 1);
+    for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (word.size() > 3 && word.back() == 's') word.pop_back();
+    return std::find(units.begin(), units.end(), word) != units.end();
 }
 
 std::string short_type_name(const std::string& name) {

@@ -32,4 +32,7 @@ std::string type_name(const TypeTable& types, TypeId type);
 /// The last part of a qualified name: "Node" of "app.Node"; "<type not found>" as a whole.
 std::string short_type_name(const std::string& name);
 
+/// Whether a number before that name, or before its last word, is read as a size or a time: "4,000 bytes" of the type bytes.
+bool reads_as_unit(const std::string& type);
+
 }  // namespace heapsift

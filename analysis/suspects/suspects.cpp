@@ -259,7 +259,8 @@ private:
                                      : " arenas that a few objects keep open");
         for (std::size_t i = 0; i < sparse.types.size(); ++i)
             cause << (i == 0 ? ": " : ", ") << CauseWords::count(sparse.types[i].objects)
-                  << " " + type_name(columns.types, sparse.types[i].type);
+                  << " " + type_name(columns.types, sparse.types[i].type) +
+                         (reads_as_unit(type_name(columns.types, sparse.types[i].type)) ? " objects" : "");
         return cause;
     }
 

@@ -53,7 +53,7 @@ Text units_words(const GrownPlace& place) {
     if (place.parts.empty()) return {};
     const GrownPlace::Part& unit = place.parts.front();
     if (place.units == 0) return says("no more objects, but larger ones: {}", TypeName{unit.type});
-    Text words = says("{} more {}", Count{place.units}, TypeName{unit.type});
+    Text words = says("{} more {}", Count{place.units}, type_words(unit.type, place.units));
     std::vector<Text> between, beside;
     std::vector<std::pair<std::uint64_t, Text>> multiples;
     for (std::size_t i = 1; i < place.parts.size(); ++i) {
@@ -62,15 +62,16 @@ Text units_words(const GrownPlace& place) {
         const bool told = !part.container || part.told_bytes * 4 >= place.growth;
         if (part.count <= 0 || (!part.akin && !(told && large))) continue;
         if (part.beside) {
-            beside.push_back(
-                says("{} {}", Count{static_cast<std::uint64_t>(part.count)}, TypeName{part.type}));
+            beside.push_back(says("{} {}", Count{static_cast<std::uint64_t>(part.count)},
+                                  type_words(part.type, static_cast<std::uint64_t>(part.count))));
             continue;
         }
         if (part.each > 0)
-            multiples.emplace_back(part.each, says("{} {}", Count{part.each}, TypeName{part.type}));
+            multiples.emplace_back(part.each,
+                                   says("{} {}", Count{part.each}, type_words(part.type, part.each)));
         else if (part.bytes * 5 >= place.growth)
-            between.push_back(
-                says("{} {}", Count{static_cast<std::uint64_t>(part.count)}, TypeName{part.type}));
+            between.push_back(says("{} {}", Count{static_cast<std::uint64_t>(part.count)},
+                                   type_words(part.type, static_cast<std::uint64_t>(part.count))));
     }
     // Of what most bytes are, the rarest first.
     if (multiples.size() > most_named_parts) multiples.resize(most_named_parts);
@@ -124,7 +125,8 @@ Text further_places(const GrowthResult& result, std::size_t begin, std::int64_t 
         Text text = says("{} by {}, {}", place_words(place), ByteCount{positive(place.growth)},
                          share_of_growth(result, place.growth));
         if (place.units > 0 && !place.parts.empty())
-            text += says(": {} more {}", Count{place.units}, TypeName{place.parts.front().type});
+            text +=
+                says(": {} more {}", Count{place.units}, type_words(place.parts.front().type, place.units));
         further.push_back(std::move(text));
     }
     if (further.empty()) return {};
@@ -217,12 +219,13 @@ void say_moved(const GrowthResult& result, Document& document) {
     if (!result.may_have_moved() || !result.moved_to) return;
     const GrownRow& row = *result.moved_to;
     const bool compared = result.cores.back().compared;
-    document.say(sentence(says(
-        "{} gained {} ({} {}){}", grown_row_words(row.row), ByteCount{positive(row.amounts.bytes_growth())},
-        Count{positive(row.amounts.count_growth())}, TypeName{row.row.type},
-        compared ? " that lie where such objects lay before: these moved, very likely."
-                 : ", and other places lost as many: these are taken to have moved. Two "
-                   "cores of one process, and no exports, tell it.")));
+    document.say(sentence(
+        says("{} gained {} ({} {}){}", grown_row_words(row.row),
+             ByteCount{positive(row.amounts.bytes_growth())}, Count{positive(row.amounts.count_growth())},
+             type_words(row.row.type, positive(row.amounts.count_growth())),
+             compared ? " that lie where such objects lay before: these moved, very likely."
+                      : ", and other places lost as many: these are taken to have moved. Two "
+                        "cores of one process, and no exports, tell it.")));
 }
 
 /// Which cores they are, and whether they can be compared.

@@ -120,7 +120,7 @@ private:
     void add_rest(const DominatorNode& node, std::size_t depth) {
         for (const JointHolders& joint : node.joint)
             add(joint.joint,
-                says("{} {}", Count{joint.count}, TypeName{joint.type}) +
+                says("{} {}", Count{joint.count}, type_words(joint.type, joint.count)) +
                     (joint.count == 1 ? says("  {}  ", joint.example) : Text(" ")) + "held jointly by " +
                     joint_holders_words(joint),
                 depth);

@@ -173,8 +173,8 @@ void say_finalizers(const GcResult& result, Document& document) {
     if (result.finalizers.empty()) return;
     std::vector<Text> words;
     for (std::size_t i = 0; i < std::min(most_finalizers, result.finalizers.size()); ++i)
-        words.push_back(
-            says("{} {}", Count{result.finalizers[i].count}, TypeName{result.finalizers[i].type}));
+        words.push_back(says("{} {}", Count{result.finalizers[i].count},
+                             type_words(result.finalizers[i].type, result.finalizers[i].count)));
     if (result.finalizers.size() > most_finalizers)
         words.push_back(
             says("and {} more types", std::to_string(result.finalizers.size() - most_finalizers)));

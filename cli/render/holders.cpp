@@ -134,7 +134,7 @@ Document render_why_type(HoldersResult holders, const std::string& type) {
         document.say(line(says("This core has no instance of {}.", TypeName{type})));
         return document;
     }
-    Text heading = says("{} {}", Count{result->total_count}, TypeName{type}).bold() +
+    Text heading = says("{} {}", Count{result->total_count}, type_words(type, result->total_count)).bold() +
                    says(", {}", ByteCount{result->total_memory});
     if (result->total_array_data > 0)
         heading += says(", of it {} of array data", ByteCount{result->total_array_data});

@@ -220,7 +220,7 @@ void say_sparse(const MemoryResult& result, Document& document) {
     if (sparse.free_bytes < result.in_use / sparse_parts_worth_a_sentence) return;
     std::vector<Text> types;
     for (const MemoryResult::Sparse::Type& type : sparse.types)
-        types.push_back(says("{} {}", Count{type.objects}, TypeName{type.name}));
+        types.push_back(says("{} {}", Count{type.objects}, type_words(type.name, type.objects)));
     Text text = says(
         "{} of Python's free memory lies in {} less than a quarter full. An arena goes back to the kernel "
         "when it is empty; {} in the way",

@@ -67,7 +67,14 @@ Text how_many_of(const std::string& type, std::uint64_t count) {
         "cell", "coroutine", "dict",   "float",  "frame", "frozenset", "function", "generator",
         "int",  "list",      "method", "module", "set",   "traceback", "tuple"};
     const bool noun = std::find(nouns.begin(), nouns.end(), type) != nouns.end();
-    return says("{} {}", Count{count}, TypeName{noun && count != 1 ? type + "s" : type});
+    return noun && count != 1 ? says("{} {}", Count{count}, TypeName{type + "s"})
+                              : says("{} {}", Count{count}, type_words(type, count));
+}
+
+Text type_words(const std::string& type, std::uint64_t count) {
+    Text words(TypeName{type});
+    if (reads_as_unit(type)) words += count == 1 ? " object" : " objects";
+    return words;
 }
 
 Text references_counted(const ObjectFacts& facts) {

@@ -21,6 +21,8 @@ Value value_of(const ObjectRow& object);
 Value typed_value(const ObjectRow& object);
 /// "5,000 functions", "1 dict"; as a class is named where that is no English noun: "500 ValueError", "3 str".
 Text how_many_of(const std::string& type, std::uint64_t count);
+/// The name of a type behind a number: "Entry"; "bytes objects", which is no size.
+Text type_words(const std::string& type, std::uint64_t count);
 /// Its reference count: "12", or "immortal".
 Text references_counted(const ObjectFacts& facts);
 /// Bytes of array data; empty for 0.
