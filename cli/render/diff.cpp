@@ -141,7 +141,9 @@ std::int64_t growth_in_use(const GrowthResult& result) {
 
 }  // namespace
 
-Text growth_headline(const GrowthResult& result) {
+namespace {
+
+Text what_grew(const GrowthResult& result) {
     switch (result.cause) {
         case GrowthResult::Cause::place: {
             const GrownPlace& place = result.places.front();
@@ -210,6 +212,15 @@ Text growth_headline(const GrowthResult& result) {
         text += says("; the most, {}, is in {}", ByteCount{positive(result.places.front().believed)},
                      place_words(result.places.front()));
     return text + ".";
+}
+
+}  // namespace
+
+/// Of two programs everything is another thing: whoever reads no more than the first sentence must not take it for growth.
+Text growth_headline(const GrowthResult& result) {
+    if (result.same_program) return what_grew(result);
+    return "These are cores of different programs: what follows is how they differ, not growth. " +
+           what_grew(result);
 }
 
 namespace {

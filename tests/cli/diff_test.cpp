@@ -4,6 +4,7 @@
 #include "cli/database/database.h"
 #include "cli/exported_inventory.h"
 #include "cli/growth_limits.h"
+#include "cli/write/spans.h"
 #include "tests/catch.h"
 #include "tests/cli/shown.h"
 
@@ -154,6 +155,19 @@ TEST_CASE("render diff: nothing, C code's blocks, free memory", "[cli][render]")
     CHECK(text_of(result).find("whether of one process cannot be told") != std::string::npos);
     result.places.front().kind = HeldRow::Kind::garbage;
     CHECK(text_of(result).find("Garbage that was not freed yet grew by") != std::string::npos);
+    result.same_program = false;
+    CHECK(plain(growth_headline(result), shown.page)
+              .starts_with("These are cores of different programs: what follows is how they differ, not "
+                           "growth. As far"));
+}
+
+TEST_CASE("render diff: a number of bytes objects is no size", "[cli][render]") {
+    Shown shown;
+    GrowthResult result = grown();
+    result.places.front().parts = {{"bytes", 8, 1000, 1, false, true},
+                                   {"shop.Minutes", 72'000, 2 << 19, 9000, false, true}};
+    CHECK(plain(growth_headline(result), shown.page)
+              .find("8 more bytes objects, each with 9,000 shop.Minutes objects.") != std::string::npos);
 }
 
 TEST_CASE("render diff: each table alone", "[cli][render]") {
