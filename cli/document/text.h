@@ -48,6 +48,7 @@ struct Share {
 /// A share as a bar.
 struct Bar {
     std::uint64_t part = 0, whole = 0;
+    std::uint8_t colour = 0;  // in a page: a number that belongs to the kind of thing; 0: that of all bars
 };
 /// The sign before a number that a cut core makes uncertain; printed only if the core is cut.
 struct Bound {

@@ -23,7 +23,7 @@ Block rows_table(const std::shared_ptr<const MemoryResult>& result) {
     for (const MemoryRow& row : result->rows) {
         if (row.bytes == 0 || row.use != MemoryUse::in_use) continue;
         rows.push_back({.cells = {row.name, ByteCount{row.bytes}, Share{row.bytes, result->in_use, true},
-                                  Bar{row.bytes, result->in_use}},
+                                  Bar{row.bytes, result->in_use, colour_of(row.kind)}},
                         .depth = 1});
         for (const MemoryPart& part : row.parts)
             rows.push_back(
@@ -265,6 +265,8 @@ Text first_sentence(const MemoryResult& result) {
 }
 
 }  // namespace
+
+std::uint8_t colour_of(MemoryKind kind) { return static_cast<std::uint8_t>(static_cast<unsigned>(kind) + 1); }
 
 Text culprit_part(const NativeCulprit& culprit, std::uint64_t in_use) {
     return culprit.bytes > in_use ? Text("nearly all of it") : says("{} of it", ByteCount{culprit.bytes});

@@ -54,7 +54,7 @@ Block memory_table(const OverviewResult& result) {
         if (row.bytes > 0 && row.use == MemoryUse::in_use)
             rows.push_back(
                 {.cells = {row.name, ByteCount{row.bytes}, Share{row.bytes, result.in_use_bytes, true},
-                           Bar{row.bytes, result.in_use_bytes}},
+                           Bar{row.bytes, result.in_use_bytes, colour_of(row.kind)}},
                  .depth = 1,
                  .small = row.bytes < result.in_use_bytes / 100});
     table.rows = rows_of(std::move(rows));

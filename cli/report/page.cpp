@@ -1,6 +1,7 @@
 #include "cli/report/page.h"
 
 #include "cli/json.h"
+#include "cli/render/memory.h"
 #include "cli/report/assets.h"
 #include "cli/report/layout.h"
 #include "cli/report/svg.h"
@@ -84,14 +85,13 @@ std::string memory_bar(const OverviewResult& result, const Page& page) {
         "<svg class=\"whole\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" role=\"img\">"
         "<title>Where the memory is; the table below has the numbers</title>";
     double x = 0;
-    std::size_t number = 0;
     for (const MemoryRow& row : result.memory) {
         if (row.bytes == 0 || row.use != MemoryUse::in_use || result.in_use_bytes == 0) continue;
         const double width =
             1000.0 * static_cast<double>(row.bytes) / static_cast<double>(result.in_use_bytes);
         html += fmt::format(
             R"(<rect class="c{}" x="{:.2f}" width="{:.2f}" height="10"><title>{}: {}</title></rect>)",
-            std::min<std::size_t>(number++, 8), x, width, escape_for_html(row.name), page.bytes(row.bytes));
+            colour_of(row.kind) - 1, x, width, escape_for_html(row.name), page.bytes(row.bytes));
         x += width;
     }
     return html + "</svg>\n";

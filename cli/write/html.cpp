@@ -23,8 +23,8 @@ std::string html_bar(const Bar& bar) {
     const double share =
         std::min(100.0, 100.0 * static_cast<double>(bar.part) / static_cast<double>(bar.whole));
     return fmt::format(
-        R"(<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="{:.2f}" height="8"/></svg>)",
-        share);
+        R"(<svg class="bar{}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="{:.2f}" height="8"/></svg>)",
+        bar.colour == 0 ? "" : fmt::format(" c{}", bar.colour - 1), share);
 }
 
 bool is_code(const Span::Content& content) {
@@ -106,18 +106,21 @@ public:
     void operator()(const TableBlock& block) const {
         std::vector<std::vector<std::string>> rows;
         std::vector<bool> has_any(block.columns.size());
-        std::uint64_t bytes = 0;
-        block.rows([&](const TableRow& row) {
-            std::vector<std::string> cells;
-            for (std::size_t i = 0; i < row.cells.size(); ++i) cells.push_back(cell(block, row, i, has_any));
-            rows.push_back(std::move(cells));
-            bytes += row.bytes;
-        });
-        if (rows.empty()) return;
         const bool headed = std::any_of(block.columns.begin(), block.columns.end(),
                                         [](const TextColumn& column) { return !column.heading.empty(); });
         const bool tree = !headed || std::any_of(block.columns.begin(), block.columns.end(),
                                                  [](const TextColumn& column) { return column.tree; });
+        std::vector<std::string> labels;
+        for (const TextColumn& column : block.columns) labels.push_back(tree ? label(column) : "");
+        std::uint64_t bytes = 0;
+        block.rows([&](const TableRow& row) {
+            std::vector<std::string> cells;
+            for (std::size_t i = 0; i < row.cells.size(); ++i)
+                cells.push_back(cell(block, row, i, labels[i], has_any));
+            rows.push_back(std::move(cells));
+            bytes += row.bytes;
+        });
+        if (rows.empty()) return;
         // What is indented below a row belongs to it: such a table is not sorted.
         write_(fmt::format(
             "<div class=\"wide{2}\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table class=\"{1}\">"
@@ -130,7 +133,7 @@ public:
         if (headed) {
             write_("<thead><tr>");
             for (std::size_t i = 0; i < block.columns.size(); ++i)
-                if (has_any[i]) write_(heading(block.columns[i]));
+                if (has_any[i]) write_(heading(block.columns[i], !labels[i].empty()));
             write_("</tr></thead>\n");
         }
         write_("<tbody>\n");
@@ -149,15 +152,24 @@ public:
     }
 
 private:
-    std::string heading(const TextColumn& column) const {
+    /// On a narrow page the cells of a tree stand in lines, below no heading: a number has its own before it. A heading
+    /// that is a number itself is a sum, and stays.
+    std::string label(const TextColumn& column) const {
+        if (column.align != TextColumn::Align::right || html_number(column.heading)) return {};
+        return escape_for_html(plain(column.heading, page_));
+    }
+
+    std::string heading(const TextColumn& column, bool labelled) const {
         const std::string words = html_of(column.heading, page_);
-        const char* align = column.align == TextColumn::Align::right ? " class=\"n\"" : "";
+        const char* align = labelled                                   ? " class=\"n l\""
+                            : column.align == TextColumn::Align::right ? " class=\"n\""
+                                                                       : "";
         const char* sorted = column.sorted ? " aria-sort=\"descending\"" : "";
         return words.empty() ? fmt::format("<td{}></td>", align)
                              : fmt::format("<th scope=\"col\"{}{}>{}</th>", align, sorted, words);
     }
 
-    std::string cell(const TableBlock& block, const TableRow& row, std::size_t i,
+    std::string cell(const TableBlock& block, const TableRow& row, std::size_t i, const std::string& label,
                      std::vector<bool>& has_any) const {
         const auto& spans = row.cells[i].spans();
         if (!spans.empty() && !std::holds_alternative<Nothing>(spans.front().content)) has_any[i] = true;
@@ -171,7 +183,9 @@ private:
         std::string attributes = classes.empty() ? "" : fmt::format(" class=\"{}\"", classes);
         if (const auto number = html_number(row.cells[i]); number && column.align == TextColumn::Align::right)
             attributes += " data-v=\"" + *number + "\"";
-        return "<td" + attributes + ">" + html_of(row.cells[i], page_) + "</td>";
+        const std::string html = html_of(row.cells[i], page_);
+        if (!label.empty() && !html.empty()) attributes += " data-l=\"" + label + "\"";
+        return "<td" + attributes + ">" + html + "</td>";
     }
 
     const Page& page_;

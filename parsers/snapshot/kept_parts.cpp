@@ -108,7 +108,9 @@ void memory_fields(FieldsOf<Part, MemoryRows>& memory, std::size_t types, Part& 
         p.text(row.name);
         p.number(row.bytes);
         p.number(row.use);
-        p.require(row.use <= MemoryUse::reserved, "a row of memory is of no kind");
+        p.number(row.kind);
+        p.require(row.use <= MemoryUse::reserved && row.kind <= MemoryKind::other,
+                  "a row of memory is of no kind");
         p.list(row.parts, [](auto& one, Part& q) {
             q.text(one.name);
             q.number(one.bytes);

@@ -19,6 +19,19 @@ enum class MemoryUse : std::uint8_t {
     reserved        // addresses that it never used
 };
 
+/// What a row of MemoryRows is of: one of each is in use.
+enum class MemoryKind : std::uint8_t {
+    objects,
+    array_data,
+    c_code,
+    tables,
+    free,
+    module_data,
+    stacks,
+    data_files,
+    other
+};
+
 struct MemoryPart {
     std::string name;
     std::uint64_t bytes = 0;
@@ -29,6 +42,7 @@ struct MemoryRow {
     std::uint64_t bytes = 0;
     MemoryUse use = MemoryUse::in_use;
     std::vector<MemoryPart> parts = {};  // if there are several; they add up to `bytes`
+    MemoryKind kind = MemoryKind::other;
 };
 
 /// The name of the row of malloc's blocks that are not part of a Python object.

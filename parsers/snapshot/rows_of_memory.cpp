@@ -9,8 +9,9 @@
 namespace heapsift {
 namespace {
 
-MemoryRow row_of(const char* name, MemoryUse use, std::vector<MemoryPart> parts) {
-    MemoryRow row{name, 0, use, {}};
+MemoryRow row_of(const char* name, MemoryUse use, std::vector<MemoryPart> parts,
+                 MemoryKind kind = MemoryKind::other) {
+    MemoryRow row{name, 0, use, {}, kind};
     std::erase_if(parts, [](const MemoryPart& part) { return part.bytes == 0; });
     for (const MemoryPart& part : parts) row.bytes += part.bytes;
     if (parts.size() > 1) {
@@ -21,6 +22,10 @@ MemoryRow row_of(const char* name, MemoryUse use, std::vector<MemoryPart> parts)
     return row;
 }
 
+MemoryRow row_of_one(const char* name, std::uint64_t bytes, MemoryKind kind) {
+    return {name, bytes, MemoryUse::in_use, {}, kind};
+}
+
 std::vector<MemoryRow> categories(const Regions& regions, const Allocator& of_python, bool cut) {
     using enum MemoryUse;
     const MemoryShares& all = regions.shares;
@@ -29,18 +34,20 @@ std::vector<MemoryRow> categories(const Regions& regions, const Allocator& of_py
         (one.name == of_python.name() ? python : malloc).add(one.shares);
     const auto outside = [&](MemoryOwner owner) { return all[owner] - python[owner] - malloc[owner]; };
     std::vector<MemoryRow> rows{
-        {"array data", all[MemoryOwner::array_data]},
+        row_of_one("array data", all[MemoryOwner::array_data], MemoryKind::array_data),
         row_of(objects_row, in_use,
                {{"in blocks of pymalloc", python[MemoryOwner::objects]},
                 {"in blocks of malloc", malloc[MemoryOwner::objects]},
-                {"in data of programs and elsewhere", outside(MemoryOwner::objects)}}),
-        {c_code_row, malloc[MemoryOwner::c_code]},
-        {"Python's own tables", python[MemoryOwner::c_code]},
+                {"in data of programs and elsewhere", outside(MemoryOwner::objects)}},
+               MemoryKind::objects),
+        row_of_one(c_code_row, malloc[MemoryOwner::c_code], MemoryKind::c_code),
+        row_of_one("Python's own tables", python[MemoryOwner::c_code], MemoryKind::tables),
         row_of(free_row, in_use,
-               {{"by pymalloc", python[MemoryOwner::free]}, {"by malloc", malloc[MemoryOwner::free]}}),
-        {"data of programs and libraries", all[MemoryOwner::module_data]},
-        {"thread stacks", all[MemoryOwner::stacks]},
-        {"shared memory, and data files", all[MemoryOwner::data_files]}};
+               {{"by pymalloc", python[MemoryOwner::free]}, {"by malloc", malloc[MemoryOwner::free]}},
+               MemoryKind::free),
+        row_of_one("data of programs and libraries", all[MemoryOwner::module_data], MemoryKind::module_data),
+        row_of_one("thread stacks", all[MemoryOwner::stacks], MemoryKind::stacks),
+        row_of_one("shared memory, and data files", all[MemoryOwner::data_files], MemoryKind::data_files)};
     std::stable_sort(rows.begin(), rows.end(),
                      [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
     rows.push_back(

@@ -1,6 +1,7 @@
 // The page of `report` and the pictures: escaping, layouts, and how the page is put together.
 
 #include "cli/json.h"
+#include "cli/render/memory.h"
 #include "cli/report/assets.h"
 #include "cli/report/layout.h"
 #include "cli/report/page.h"
@@ -128,6 +129,27 @@ TEST_CASE("html: a tree is not sorted, a table without headings has none, a bar 
     CHECK(html.find("thead") == std::string::npos);
     CHECK(html.find("width=\"25.00\"") != std::string::npos);
     CHECK(html.find("style=") == std::string::npos);
+}
+
+TEST_CASE(
+    "html: a number in a tree has its heading with it, unless that is a number; a bar the colour of its kind",
+    "[cli][report]") {
+    Shown shown;
+    TableBlock table;
+    table.columns = {{.heading = "allocator", .tree = true},
+                     {.align = TextColumn::Align::right, .heading = "in use"},
+                     {.align = TextColumn::Align::right, .heading = ByteCount{4096}},
+                     {}};
+    table.rows = rows_of(std::vector<TableRow>{
+        {.cells = {"malloc", ByteCount{2048}, ByteCount{1024}, Bar{1, 4, colour_of(MemoryKind::stacks)}}},
+        {.cells = {"arena", Text(), ByteCount{1}, Bar{1, 4}}}});
+    const std::string html = html_blocks({{table}}, shown.page);
+    CHECK(html.find("<th scope=\"col\" class=\"n l\">in use</th>") != std::string::npos);
+    CHECK(html.find("<th scope=\"col\" class=\"n\">4.0 KiB</th>") != std::string::npos);
+    CHECK(html.find("data-v=\"2048\" data-l=\"in use\">2.0 KiB</td>") != std::string::npos);
+    CHECK(count_of(html, "data-l=") == 1);
+    CHECK(count_of(html, "class=\"bar c6\"") == 1);
+    CHECK(count_of(html, "class=\"bar\"") == 1);
 }
 
 TEST_CASE("html: --redact leaves out what is secret, and values", "[cli][report][redact]") {
