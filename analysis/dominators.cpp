@@ -7,6 +7,7 @@
 #include "analysis/object_paths.h"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -17,6 +18,10 @@ constexpr std::size_t most_joint_entries = 5, most_shared_entries = 1000;
 constexpr int least_run = 3;
 
 bool is_object(const HeapGraph& graph, NodeId node) { return graph.kind(node) == NodeKind::object; }
+bool is_thread(const HeapGraph& graph, NodeId node) {
+    return graph.kind(node) == NodeKind::group &&
+           graph.groups()[graph.group_of(node)].kind == GroupKind::thread;
+}
 
 void flatten(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node, bool own_module,
              std::uint64_t least, std::vector<NodeId>& result) {
@@ -46,6 +51,21 @@ std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleN
 
 namespace {
 
+/// Bytes and count.
+using FoldedByType = std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>>;
+
+std::vector<DominatorNode::FoldedType> largest_folded(const FoldedByType& by_type) {
+    constexpr std::size_t most_folded_types = 8;
+    std::vector<DominatorNode::FoldedType> all;
+    for (const auto& [type, sum] : by_type)
+        if (TypeId(type) != no_type && sum.first > 0) all.push_back({TypeId(type), sum.second, sum.first});
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+        return std::tie(b.retained, a.type) < std::tie(a.retained, b.type);
+    });
+    if (all.size() > most_folded_types) all.resize(most_folded_types);
+    return all;
+}
+
 /// Puts a tree that was found into words.
 class TreeWords {
 public:
@@ -57,6 +77,8 @@ public:
         describe_node(node);
         if (node.folded_type != no_type)
             node.folded_type_name = type_name(graph_.columns().types, node.folded_type);
+        for (DominatorNode::FoldedType& one : node.folded_types)
+            one.name = type_name(graph_.columns().types, one.type);
         std::vector<NodeId> children;
         for (const DominatorNode& child : node.children) children.push_back(child.node);
         const StepsBetween names = names_of(node.node, children);
@@ -214,8 +236,7 @@ private:
             std::erase_if(all, [&](NodeId child) { return together.contains(child); });
         }
         std::vector<NodeId> given;
-        std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>>
-            folded;  // by type: bytes, count
+        FoldedByType folded;
         for (const NodeId child : all) {
             const bool fits = retained_.memory(child) >= query_.least;
             if (depth >= query_.depth || !fits || (query_.limit != 0 && given.size() >= query_.limit)) {
@@ -225,6 +246,9 @@ private:
                     auto& [bytes, count] = folded[std::uint32_t{columns().type_of(graph_.object_of(child))}];
                     bytes += retained_.memory(child);
                     ++count;
+                } else if (is_thread(graph_, child)) {
+                    ++parent.folded_threads;
+                    parent.folded_threads_retained += retained_.memory(child);
                 }
                 continue;
             }
@@ -236,6 +260,7 @@ private:
                 parent.folded_of_type = sum.second;
                 parent.folded_of_type_retained = sum.first;
             }
+        parent.folded_types = largest_folded(folded);
         parent.children.reserve(given.size());  // there may be a million, of almost a kilobyte
         for (const NodeId child : given) {
             DominatorNode made = node(child);
@@ -334,6 +359,12 @@ private:
             part.number(*number);
         kept_type(node.folded_type, part, graph.heap());
         for (auto* number : {&node.folded_of_type, &node.folded_of_type_retained}) part.number(*number);
+        part.list(node.folded_types, [&](auto& one, Part& p) {
+            kept_type(one.type, p, graph.heap());
+            p.number(one.count);
+            p.number(one.retained);
+        });
+        for (auto* number : {&node.folded_threads, &node.folded_threads_retained}) part.number(*number);
         part.require(node.run == 0 || (is_object(graph, node.node) && is_object(graph, node.run_next)),
                      "a run is not of objects");
         part.list(node.joint, [&](auto& joint, Part& p) {
@@ -350,7 +381,8 @@ KeptDominators find_tree(const RetainedLookup& retained, const DominatorsQuery& 
     const HeapGraph& graph = retained.graph();
     KeptDominators found;
     std::uint64_t count_shared = 0;
-    for (const NodeId object : shared_by_groups(retained)) {
+    const std::vector<NodeId> all_shared = shared_by_groups(retained);
+    for (const NodeId object : all_shared) {
         found.loose += retained.memory(object);
         ++count_shared;
     }
@@ -369,6 +401,17 @@ KeptDominators find_tree(const RetainedLookup& retained, const DominatorsQuery& 
         shared.folded -= joint.members.size();
         shared.folded_retained -= joint.joint;
     }
+    std::unordered_set<NodeId> together;
+    for (const JointHolders& joint : shared.joint)
+        together.insert(joint.members.begin(), joint.members.end());
+    FoldedByType folded;
+    for (const NodeId node : all_shared) {
+        if (together.contains(node)) continue;
+        auto& [bytes, count] = folded[std::uint32_t{graph.columns().type_of(HeapGraph::object_of(node))}];
+        bytes += retained.memory(node);
+        ++count;
+    }
+    shared.folded_types = largest_folded(folded);
     const auto place = std::find_if(found.top.children.begin(), found.top.children.end(),
                                     [&](const DominatorNode& n) { return n.retained < shared.retained; });
     found.top.children.insert(place, std::move(shared));

@@ -31,8 +31,17 @@ struct DominatorNode {
     // Of these the type that has most, if it has nine tenths of their bytes, and how many are of it
     TypeId folded_type = no_type;
     std::uint64_t folded_of_type = 0, folded_of_type_retained = 0;
-    std::string folded_type_name;     // not escaped
-    std::vector<JointHolders> joint;  // by retained
+    std::string folded_type_name;  // not escaped
+    struct FoldedType {
+        TypeId type = no_type;
+        std::uint64_t count = 0, retained = 0;
+        std::string name = {};  // not escaped
+    };
+    std::vector<FoldedType> folded_types =
+        {};  // of the objects among them, those of most bytes first; at most eight
+    std::uint64_t folded_threads = 0,
+                  folded_threads_retained = 0;  // of what is folded, groups that are threads
+    std::vector<JointHolders> joint;            // by retained
 };
 
 struct DominatorsQuery {

@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
 namespace heapsift {
 namespace {
 
 constexpr std::size_t levels_of_objects = 12, children_of_one = 60;
-constexpr std::size_t frames_of_types = 16;
+constexpr std::size_t frames_of_types = 16, most_types_of_rest = 6, longest_types_of_rest = 160;
 constexpr std::size_t longest_area_name = 120, longest_area_expression = 240;
 
 std::string area_text(const Text& text, const Page& page, std::size_t longest = longest_area_name) {
@@ -46,6 +47,9 @@ AreaNode::Kind kind_of_group(GroupKind kind) {
 class ObjectAreas {
 public:
     explicit ObjectAreas(const Page& page) : page_(page) {}
+
+    /// What has no area below the top.
+    void add_rest_of_top(const DominatorNode& node, AreaNode& area) const { add_folded(node, area); }
 
     AreaNode of(const DominatorNode& node, AreaNode::Kind kind, std::size_t depth) const {
         AreaNode area;
@@ -87,19 +91,38 @@ private:
                 made.address = plain(Text(joint.example), page_);
             area.below.push_back(std::move(made));
         }
-        if (node.folded == 0 || node.folded_retained == 0) return;
+        add_folded(node, area);
+    }
+
+    /// Threads by themselves: a person looks for them, and a server has thousands, none of them large.
+    void add_folded(const DominatorNode& node, AreaNode& area) const {
+        AreaNode threads;
+        threads.kind = AreaNode::Kind::thread;
+        threads.bytes = node.folded_threads_retained;
+        threads.rest = true;
+        threads.type = "thread";
+        threads.name = area_text(how_many(node.folded_threads, "more thread"), page_);
+        if (threads.bytes > 0) area.below.push_back(std::move(threads));
         AreaNode rest;
         rest.kind = area.kind;
-        rest.bytes = node.folded_retained;
+        rest.bytes = node.folded_retained - std::min(node.folded_retained, node.folded_threads_retained);
         rest.rest = true;
-        if (node.folded_type != no_type) {
-            rest.type = area_text(TypeName{node.folded_type_name}, page_);
-            rest.name = area_text(how_many_of(node.folded_type_name, node.folded_of_type), page_);
-            if (node.folded > node.folded_of_type)
-                rest.name += area_text(says(" and {} more", Count{node.folded - node.folded_of_type}), page_);
+        const std::uint64_t count = node.folded - std::min(node.folded, node.folded_threads);
+        if (count == 0 || rest.bytes == 0) return;
+        if (node.folded_types.empty()) {
+            rest.name = area_text(how_many(count, "more group"), page_);
         } else {
-            rest.name = area_text(how_many(node.folded, "more object"), page_);
+            const DominatorNode::FoldedType& largest = node.folded_types.front();
+            rest.type = area_text(TypeName{largest.name}, page_);
+            rest.name = area_text(how_many_of(largest.name, largest.count), page_);
+            if (count > largest.count)
+                rest.name += area_text(says(" and {} more", Count{count - largest.count}), page_);
         }
+        std::vector<Text> types;
+        for (const DominatorNode::FoldedType& one : node.folded_types)
+            if (types.size() < most_types_of_rest) types.push_back(how_many_of(one.name, one.count));
+        if (types.size() > 1)
+            rest.types = area_text(joined(std::move(types), ", "), page_, longest_types_of_rest);
         area.below.push_back(std::move(rest));
     }
 
@@ -117,6 +140,41 @@ std::uint64_t add_up(TypeArea& area) {
     area.bytes = area.own;
     for (TypeArea& child : area.below) area.bytes += add_up(child);
     return area.bytes;
+}
+
+/// Adds one tree to another, by names.
+void merge(TypeArea& into, TypeArea&& other) {
+    into.own += other.own;
+    for (TypeArea& child : other.below) {
+        const auto same = std::find_if(into.below.begin(), into.below.end(),
+                                       [&](const TypeArea& one) { return one.name == child.name; });
+        if (same == into.below.end())
+            into.below.push_back(std::move(child));
+        else
+            merge(*same, std::move(child));
+    }
+}
+
+/// Takes out the threads but the largest, and gives them as one area; how many they are.
+std::pair<TypeArea, std::uint64_t> take_small_threads(
+    TypeArea& top, const std::unordered_map<std::string, AreaNode::Kind>& kinds) {
+    std::stable_sort(top.below.begin(), top.below.end(),
+                     [](const TypeArea& a, const TypeArea& b) { return a.bytes > b.bytes; });
+    std::pair<TypeArea, std::uint64_t> taken;
+    std::vector<TypeArea> kept;
+    std::size_t threads = 0;
+    for (TypeArea& group : top.below) {
+        const auto kind = kinds.find(group.name);
+        if (kind == kinds.end() || kind->second != AreaNode::Kind::thread || ++threads <= children_of_one) {
+            kept.push_back(std::move(group));
+            continue;
+        }
+        merge(taken.first, std::move(group));
+        ++taken.second;
+    }
+    top.below = std::move(kept);
+    add_up(taken.first);
+    return taken;
 }
 
 AreaNode area_of_type(const TypeArea& area, AreaNode::Kind kind, std::uint64_t least, const Page& page) {
@@ -173,6 +231,9 @@ AreaNode areas_of_objects(const DominatorsResult& result, const Page& page) {
         top.below.push_back(areas.of(
             group, group.node == result.top.node ? AreaNode::Kind::shared : kind_of_group(group.group_kind),
             1));
+    areas.add_rest_of_top(result.top, top);
+    std::stable_sort(top.below.begin(), top.below.end(),
+                     [](const AreaNode& a, const AreaNode& b) { return a.bytes > b.bytes; });
     cut_areas(top, most_areas);
     return top;
 }
@@ -195,6 +256,7 @@ AreaNode areas_of_types(const HeapGraph& graph, const RetainedSizes& sizes, cons
     add_up(top);
     std::unordered_map<std::string, AreaNode::Kind> kinds;
     for (const Group& group : graph.groups().all) kinds.emplace(group.name, kind_of_group(group.kind));
+    const auto [rest, rest_count] = take_small_threads(top, kinds);
     AreaNode made;
     made.name = "all objects";
     made.bytes = top.bytes;
@@ -204,6 +266,10 @@ AreaNode areas_of_types(const HeapGraph& graph, const RetainedSizes& sizes, cons
         if (group.bytes >= least)
             made.below.push_back(area_of_type(
                 group, kind == kinds.end() ? AreaNode::Kind::shared : kind->second, least, page));
+    }
+    if (rest.bytes >= least && rest_count > 0) {
+        made.below.push_back(area_of_type(rest, AreaNode::Kind::thread, least, page));
+        made.below.back().name = area_text(how_many(rest_count, "more thread"), page);
     }
     std::stable_sort(made.below.begin(), made.below.end(),
                      [](const AreaNode& a, const AreaNode& b) { return a.bytes > b.bytes; });

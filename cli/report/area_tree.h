@@ -38,13 +38,14 @@ struct AreaNode {
         shared,
         held
     } kind = Kind::shared;
-    std::string name = {};             // ".CACHE  dict of 4,000", "app.Node ×100"
-    std::string type = {};             // of an object; else empty
-    std::string expression = {};       // in Python; empty if there is none
-    std::string address = {};          // "0x7f…"; empty if it is no single object
-    std::uint64_t bytes = 0;           // that it retains, its children's included
-    bool rest = false;                 // what is too small for an area of its own, together
-    std::uint64_t native = 0;          // of these, blocks of C code
+    std::string name = {};        // ".CACHE  dict of 4,000", "app.Node ×100"
+    std::string type = {};        // of an object; else empty
+    std::string types = {};       // of what is together here: "3,000 int, 200 str"; empty of anything else
+    std::string expression = {};  // in Python; empty if there is none
+    std::string address = {};     // "0x7f…"; empty if it is no single object
+    std::uint64_t bytes = 0;      // that it retains, its children's included
+    bool rest = false;            // what is too small for an area of its own, together
+    std::uint64_t native = 0;     // of these, blocks of C code
     std::vector<AreaNode> below = {};  // by bytes, the largest first; together at most `bytes`
 };
 
@@ -57,7 +58,8 @@ DominatorsQuery query_for_areas(std::uint64_t total);
 /// Of an answer to that question.
 AreaNode areas_of_objects(const DominatorsResult& result, const Page& page);
 
-/// Of the stacks of a flame graph, `depth` frames deep. Cost: visit_flame_stacks.
+/// Of the stacks of a flame graph, `depth` frames deep; of more threads than a few dozen the others are one area. Cost:
+/// visit_flame_stacks.
 AreaNode areas_of_types(const HeapGraph& graph, const RetainedSizes& sizes, const Page& page);
 
 /// Leaves out the smallest areas, until there are at most `most`. One with children that stays may be larger than

@@ -34,6 +34,7 @@ void add_area_json(const AreaNode& area, int kind_above, std::string& json) {
     add(",\"t\":", area.type);
     add(",\"x\":", area.expression);
     add(",\"a\":", area.address);
+    add(",\"o\":", area.types);
     if (area.rest) json += ",\"r\":1";
     if (area.native > 0) json += fmt::format(",\"m\":{}", area.native);
     if (!area.below.empty()) {

@@ -152,6 +152,39 @@ TEST_CASE(
     CHECK(count_of(html, "class=\"bar\"") == 1);
 }
 
+TEST_CASE("areas: of many threads those that have no area of their own are one, which says how many",
+          "[cli][report]") {
+    Shown shown;
+    DominatorsResult result;
+    result.total = result.top.retained = 10'000;
+    result.top.folded = 1'990;
+    result.top.folded_retained = 6'000;
+    result.top.folded_threads = 1'940;
+    result.top.folded_threads_retained = 5'900;
+    DominatorNode shared;
+    shared.retained = 4'000;
+    shared.folded = 900;
+    shared.folded_retained = 4'000;
+    shared.folded_types = {{TypeId(1), 500, 2'500, "app.Entry"}, {TypeId(2), 300, 1'000, "bytes"}};
+    result.top.children.push_back(shared);
+    const AreaNode top = areas_of_objects(result, shown.page);
+    REQUIRE(top.below.size() == 3);
+    CHECK(top.below[0].name == "1,940 more threads");
+    CHECK(top.below[0].type == "thread");
+    CHECK(top.below[0].kind == AreaNode::Kind::thread);
+    CHECK(top.below[0].bytes == 5'900);
+    CHECK(top.below[2].name == "50 more groups");
+    CHECK(top.below[2].bytes == 100);
+    REQUIRE(top.below[1].below.size() == 1);
+    const AreaNode& rest = top.below[1].below[0];
+    CHECK(rest.rest);
+    CHECK(rest.name == "500 app.Entry and 400 more");
+    CHECK(rest.type == "app.Entry");
+    CHECK(rest.types == "500 app.Entry, 300 bytes objects");
+    CHECK(areas_json({{"objects", top}}).find("\"o\":\"500 app.Entry, 300 bytes objects\"") !=
+          std::string::npos);
+}
+
 TEST_CASE("html: --redact leaves out what is secret, and values", "[cli][report][redact]") {
     Shown shown(true);
     const Value value{.value = {ShortValue::Kind::literal, "'hunter2'", 7}, .type = "str"};

@@ -39,6 +39,11 @@ TEST_CASE("dominators: what has nearly all of its dominator is no level; what is
     CHECK(node->folded_type_name == "list");
     CHECK(node->folded_of_type == 40);
     CHECK(node->folded_of_type_retained == node->folded_retained);
+    REQUIRE(node->folded_types.size() == 1);
+    CHECK(node->folded_types[0].name == "list");
+    CHECK(node->folded_types[0].count == 40);
+    CHECK(node->folded_types[0].retained == node->folded_retained);
+    CHECK(node->folded_threads == 0);
 }
 
 TEST_CASE("joint holders: functions that one module imported from another hold as themselves",

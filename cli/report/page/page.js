@@ -130,6 +130,7 @@
       + (node.c && own > 0 ? ", " + size(own) + " of it not below a shown area" : "")
       + (node.m ? ", " + size(node.m) + " of it native" : ""), make("br"));
     if (node.x) about.append(make("code", {}, node.x), make("br"));
+    if (node.o) about.append("Among them: " + node.o, make("br"));
     if (node.r) about.append("These are too small to be drawn one by one: “types together” shows what they consist of.", make("br"));
     about.append(make("small", {}, names(node).slice(1).map(at => at.n).join("  ›  ")));
     if (node.a) about.append(make("br"), make("code", {}, "heapsift why " + node.a));
@@ -258,7 +259,7 @@
     if (wanted) {
       const outer = [];
       const look = (node, inside) => {
-        const fits = [node.n, node.t, node.x, node.a].some(text => text && text.toLowerCase().includes(wanted));
+        const fits = [node.n, node.t, node.x, node.a, node.o].some(text => text && text.toLowerCase().includes(wanted));
         if (fits) shown.hits.add(node);
         if (fits && !inside) outer.push(node);
         for (const child of node.c || []) look(child, inside || fits);
