@@ -164,7 +164,7 @@ const std::vector<CommandText>& command_texts() {
          "y copies that command (to the clipboard, where the terminal allows it), Y what Python calls the object; "
          "/ searches, f keeps the rows with a text in them, s sorts, m marks, h goes back to an earlier list, g to "
          "an address or an expression; ? lists all keys. Click and wheel do what they should. Where a list takes "
-         "long, Esc stops it.\n\n"
+         "long, Esc stops it; keys pressed meanwhile, or while the core is read, are played when there is a list.\n\n"
          "Without a terminal, or on one of TERM=dumb, browse says so and ends with exit code 2.",
          {{"browse core.1234", "begin with the suspects: Enter, Enter"},
           {"browse --redact", "without values, to show to somebody else"},

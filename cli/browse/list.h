@@ -20,7 +20,7 @@ namespace heapsift {
 /// What a list is about; with equal places it is the same list.
 struct Place {
     enum class Kind : std::uint8_t {
-        suspects,    // likely causes, and what else holds much
+        suspects,    // likely causes
         dominators,  // the top of the dominator tree
         holders,     // what holds objects, by owner and attribute
         types,       // objects by type
@@ -68,6 +68,7 @@ struct ListColumn {
     bool right = false;
     std::optional<std::size_t> number = {};
     std::size_t narrow_page = 0;  // left out on a page of fewer columns
+    bool if_it_fits = false;      // on a narrower one too, where all columns fit whole
     bool bar = false;             // followed by a bar of ListRow::bytes
 };
 

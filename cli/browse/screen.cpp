@@ -150,14 +150,24 @@ private:
         const List& list = view.list();
         std::vector<Laid> laid;
         std::size_t used = 2;
-        for (std::size_t column = 0; column < list.columns.size(); ++column) {
-            const ListColumn& one = list.columns[column];
-            if (one.narrow_page > width_) continue;
+        const auto lay = [&](std::size_t column) {
             std::size_t widest = display_width(heading(view, column));
             for (std::size_t at = first; at < std::min(view.size(), first + count); ++at)
                 widest = std::max(widest, display_width(plain(view.row(at).cells[column], page_)));
             laid.push_back({column, widest});
-            used += widest + 2 + (one.bar ? bar_width() + 1 : 0);
+            used += widest + 2 + (list.columns[column].bar ? bar_width() + 1 : 0);
+        };
+        for (std::size_t column = 0; column < list.columns.size(); ++column) {
+            const ListColumn& one = list.columns[column];
+            if (one.narrow_page <= width_) {
+                lay(column);
+            } else if (one.if_it_fits) {
+                const std::size_t before = used;
+                lay(column);
+                if (used <= width_ + 2) continue;
+                laid.pop_back();
+                used = before;
+            }
         }
         if (laid.empty()) return laid;
         if (used > width_ + 2) {  // what is in words gives way: the last column, then the one before it

@@ -64,7 +64,7 @@ std::shared_ptr<List> HeapLists::suspects() {
     list->columns = {{.heading = "in use", .right = true, .number = 0, .bar = true},
                      {.heading = "what keeps it"}};
     list->whole = overview_.in_use_bytes;
-    const std::vector<Suspect> all = suspects_.with_others();
+    const std::vector<Suspect>& all = suspects_.suspects;  // those of the command `suspects`
     list->title = all.empty() ? Text("no suspect: nothing here keeps an unusual part of the memory")
                               : Text("suspects: what probably fills the memory");
     for (const Suspect& suspect : all) {
@@ -130,7 +130,7 @@ std::shared_ptr<List> HeapLists::holders(const Place& place) {
                      {.heading = "objects", .right = true, .number = 1},
                      {.heading = "memory", .right = true, .number = 2, .narrow_page = 100},
                      {.heading = "held as"},
-                     {.heading = "type", .narrow_page = 100}};
+                     {.heading = "type", .narrow_page = 100, .if_it_fits = true}};
     list->whole = retained_.memory(graph_.root());
     list->left_out = found.total_rows - found.rows.size();
     for (const HolderRow& row : found.rows) {

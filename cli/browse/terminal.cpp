@@ -195,7 +195,8 @@ void require_terminal(const std::string& instead) {
                           instead);
 }
 
-Terminal::Terminal(bool colour) : screen_(std::make_unique<Screen>()) {
+Terminal::Terminal(bool colour, KeptKeys typed)
+    : screen_(std::make_unique<Screen>()), kept_(std::move(typed)) {
     screen_->utf8 = choose_locale();
     // Before it is set: what ends the process puts back what is here now.
     remember_terminal({});
@@ -345,6 +346,7 @@ std::optional<Key> key_within(int milliseconds) {
 }  // namespace
 
 Key Terminal::read() {
+    if (Key key = kept_.take(); key.kind != Key::Kind::none) return key;
     for (int failures = 0; failures < read_failures_borne; ++failures) {
         if (const auto key = key_within(-1)) return *key;
         if (errno == EINTR) return {};  // the size may have changed
@@ -352,12 +354,17 @@ Key Terminal::read() {
     throw cannot_analyse("terminal-lost", "the terminal is gone");
 }
 
-Key Terminal::waiting() { return key_within(0).value_or(Key{}); }
+Key Terminal::waiting() {
+    if (Key key = kept_.take(); key.kind != Key::Kind::none) return key;
+    return key_within(0).value_or(Key{});
+}
 
 void Terminal::show_progress(std::string_view line) {
-    const Key key = waiting();
-    if (key.kind == Key::Kind::escape || (key.kind == Key::Kind::character && key.text.front() == 'q'))
+    while (auto key = key_within(0)) {
+        if (!kept_.keep(*std::move(key))) continue;
+        kept_.clear();
         throw Interrupted();
+    }
     const std::string text = shortened_at_the_end(" " + std::string(line) + "   (Esc: stop)", width());
     screen_->put(static_cast<int>(height()) - 1, {{{text, Look::message}}, true}, static_cast<int>(width()));
     ::refresh();

@@ -8,6 +8,7 @@
 // knows by its name is one of these, as a rule.
 
 #include "cli/browse/browser.h"
+#include "cli/browse/kept_keys.h"
 #include "cli/browse/screen.h"
 
 #include <cstddef>
@@ -27,7 +28,8 @@ void require_terminal(const std::string& instead);
 class Terminal {
 public:
     /// Throws `Error` (exit 2, "dumb-terminal") if the cursor cannot be moved.
-    explicit Terminal(bool colour);
+    /// `typed`: keys that come before any other.
+    explicit Terminal(bool colour, KeptKeys typed = {});
     ~Terminal();
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
@@ -40,7 +42,8 @@ public:
     Key read();
     /// A key that waits already; of kind `none` if there is none.
     Key waiting();
-    /// Shows how far long work is, on the last line. Throws Interrupted if Esc or q was pressed.
+    /// Shows how far long work is, on the last line. Throws Interrupted if Esc or q was pressed; other keys wait until they
+    /// are read, but those before a key that stops it are gone with it.
     void show_progress(std::string_view line);
     /// Puts the text into the terminal's clipboard (OSC 52), where it allows that.
     void copy(const std::string& text);
@@ -48,6 +51,7 @@ public:
 private:
     struct Screen;
     std::unique_ptr<Screen> screen_;
+    KeptKeys kept_;
 };
 
 }  // namespace heapsift

@@ -29,6 +29,18 @@ void remember_terminal(const std::string& sequence) {
     is_remembered = true;
 }
 
+bool take_keys_singly() {
+    termios settings{};
+    if (::isatty(STDIN_FILENO) == 0 || ::tcgetattr(STDIN_FILENO, &settings) != 0) return false;
+    remember_terminal({});
+    settings.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    settings.c_cc[VMIN] = 1;
+    settings.c_cc[VTIME] = 0;
+    if (::tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0) return true;
+    forget_terminal();
+    return false;
+}
+
 void forget_terminal() { is_remembered = false; }
 
 void restore_terminal() noexcept {

@@ -8,6 +8,7 @@
 #include "analysis/overview_core.h"
 #include "cli/address_lookup.h"
 #include "cli/browse/browser.h"
+#include "cli/browse/kept_keys.h"
 #include "cli/browse/screen.h"
 #include "cli/browse/terminal.h"
 #include "cli/command_options.h"
@@ -80,12 +81,21 @@ class Watch {
 public:
     explicit Watch(ProgressCallback before) : before_(std::move(before)) {}
 
-    void begin(Terminal& terminal) { terminal_ = &terminal; }
-    void end() { terminal_ = nullptr; }
+    /// `early`: asked before there is a terminal to draw on.
+    void begin(EarlyKeys& early) { early_ = &early; }
+    void begin(Terminal& terminal) {
+        early_ = nullptr;
+        terminal_ = &terminal;
+    }
+    void end() {
+        early_ = nullptr;
+        terminal_ = nullptr;
+    }
     void key_was_pressed() { began_ = shown_ = Clock::now(); }
 
     void report(std::string_view pass, double done) {
         if (!terminal_) {
+            if (early_) early_->look();
             if (before_) before_(pass, done);
             return;
         }
@@ -99,6 +109,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     ProgressCallback before_;
+    EarlyKeys* early_ = nullptr;
     Terminal* terminal_ = nullptr;
     Clock::time_point began_ = Clock::now(), shown_ = began_;
 };
@@ -117,13 +128,8 @@ void browse(Browser& browser, Terminal& terminal, Watch& watch, const std::strin
     }
 }
 
-ExitCode run_browse(Session& session) {
-    if (session.options().format != Format::text)
-        throw wrong_usage("not-a-table", "browse is for a person at a terminal; it has no --format",
-                          "other commands have: " + command_line("overview --json"));
-    require_terminal(command_line("overview") + " says the same in text");
-    Watch watch(session.progress());
-    session.watch_progress([&watch](std::string_view pass, double done) { watch.report(pass, done); });
+/// Reads the core, and browses it. Throws Interrupted if a person quits meanwhile.
+void browse_core(Session& session, Watch& watch, EarlyKeys& early) {
     Question question(session, {Need::memory, Need::native, Need::retained, Need::states});
     Page page = session.page();
     page.height = 0;
@@ -143,9 +149,27 @@ ExitCode run_browse(Session& session) {
         Browser browser(lists, page, [&](const std::string& typed) {
             return find_object(heap, parse_address(typed), session.redactor()).object;
         });
-        Terminal terminal(use_colour(session.options().colour, STDOUT_FILENO));
+        early.look();
+        early.end();
+        Terminal terminal(use_colour(session.options().colour, STDOUT_FILENO), early.take());
         watch.begin(terminal);
         browse(browser, terminal, watch, identity);
+        watch.end();
+    }
+}
+
+ExitCode run_browse(Session& session) {
+    if (session.options().format != Format::text)
+        throw wrong_usage("not-a-table", "browse is for a person at a terminal; it has no --format",
+                          "other commands have: " + command_line("overview --json"));
+    require_terminal(command_line("overview") + " says the same in text");
+    Watch watch(session.progress());
+    session.watch_progress([&watch](std::string_view pass, double done) { watch.report(pass, done); });
+    EarlyKeys early;
+    watch.begin(early);
+    try {
+        browse_core(session, watch, early);
+    } catch (const Interrupted&) {  // q while it was read
         watch.end();
     }
     session.finish();

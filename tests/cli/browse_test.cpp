@@ -2,6 +2,7 @@
 
 #include "analysis/work.h"
 #include "cli/browse/browser.h"
+#include "cli/browse/kept_keys.h"
 #include "cli/browse/screen.h"
 #include "cli/text_width.h"
 #include "cli/write/spans.h"
@@ -341,4 +342,59 @@ TEST_CASE("browse: work that is stopped leaves the list that was there", "[cli][
     stops = false;
     browser.press(character("4"));
     CHECK(browser.view().list().place.kind == Place::Kind::types);
+}
+
+TEST_CASE("browse: what a terminal sent becomes keys; what is cut or unknown gives none", "[cli][browse]") {
+    using Kind = Key::Kind;
+    std::vector<Kind> kinds;
+    std::string characters;
+    for (const Key& key : keys_of_input(
+             "3/\xc3\xa9\r\n\t\x7f\x08\x1b[A\x1bOB\x1b[5~\x1b[Z\x1b[1;5C\x1b[<0;3;4M\x01k\x1b\xe2\x82")) {
+        kinds.push_back(key.kind);
+        characters += key.text;
+    }
+    CHECK(kinds == std::vector{Kind::character, Kind::character, Kind::character, Kind::enter, Kind::enter,
+                               Kind::tab, Kind::back, Kind::back, Kind::up, Kind::down, Kind::page_up,
+                               Kind::back_tab, Kind::character, Kind::escape});
+    CHECK(characters == "3/\xc3\xa9k");
+    CHECK(keys_of_input("j\x1b[").size() == 1);
+}
+
+TEST_CASE(
+    "browse: keys that came too early are kept in their order; q stops, unless it is typed into a prompt",
+    "[cli][browse]") {
+    KeptKeys keys;
+    for (const char* one : {"3", "/", "q"}) CHECK_FALSE(keys.keep(character(one)));
+    CHECK_FALSE(keys.keep(pressed(Key::Kind::enter)));
+    CHECK_FALSE(keys.keep(pressed(Key::Kind::none)));
+    CHECK(keys.keep(character("q")));
+    CHECK(keys.keep(pressed(Key::Kind::escape)));
+    std::string played;
+    for (Key key = keys.take(); key.kind != Key::Kind::none; key = keys.take())
+        played += key.kind == Key::Kind::enter ? "!" : key.text;
+    CHECK(played == "3/q!");
+    CHECK_FALSE(keys.keep(character("g")));
+    keys.clear();
+    CHECK(keys.take().kind == Key::Kind::none);
+    CHECK(keys.keep(character("q")));
+}
+
+TEST_CASE("browse: the list of suspects is that of the command", "[cli][browse]") {
+    Browsed browsed;
+    const SuspectsResult found = heapsift::suspects(browsed.work, browsed.lists.overview(), 20, true);
+    CHECK(browsed.browser.view().size() == found.suspects.size());
+}
+
+TEST_CASE("browse: the type of what is held has a column on a narrow screen too, if all fits",
+          "[cli][browse]") {
+    Browsed browsed;
+    browsed.browser.press(character("3"));
+    REQUIRE_FALSE(browsed.browser.view().empty());
+    const auto has_column = [&](std::size_t width) {
+        return contains(browsed.screen(width).at(4), "held as") &&
+               contains(browsed.screen(width).at(4), "type");
+    };
+    CHECK(has_column(120));
+    CHECK(has_column(80));
+    CHECK_FALSE(has_column(40));
 }

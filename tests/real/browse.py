@@ -91,13 +91,16 @@ class Terminal:
                 raise Wrong("not on the screen: %s\n%s" % (", ".join(word for word in words if word not in screen) or "gone: %s" % (without,), screen))
             time.sleep(0.05)
 
-    def browse(self, core, *options):
+    def begin(self, core, *options):
         """Begins, with how the terminal was set in `before`, how it is set afterwards in `after`."""
         for name in ("before", "after", "pid"):
             if os.path.exists(os.path.join(self.folder, name)):
                 os.remove(os.path.join(self.folder, name))
         self.type("clear; stty -a > before")
         self.type("sh -c 'echo $$ > pid; exec %s browse %s'; echo \"code $?\"; stty -a > after" % (self.heapsift, " ".join([core, *options])))
+
+    def browse(self, core, *options):
+        self.begin(core, *options)
         return self.wait("1 suspects", "Enter open")
 
     def read(self, name):
@@ -147,7 +150,7 @@ def main():
             print("%-16s %-12s %s" % (interpreter.name, case, "wrong" if faults else "right"), flush=True)
             failures += ["%s %s: %s" % (interpreter.name, case, fault) for fault in faults]
         if "activations" in kept:
-            for test in (lists_in_sizes, resized, signals, stopped, without_colour, without_description, answers_slowly_read, refused):
+            for test in (lists_in_sizes, resized, signals, stopped, without_colour, without_description, typed_early, answers_slowly_read, refused):
                 try:
                     faults = list(test(options, *kept["activations"]))
                 except Wrong as reason:
@@ -316,6 +319,27 @@ def without_description(options, folder, core):
             terminal.wait("inside trees_app.train_data")
             terminal.keys("q")
             yield from ("%s: %s" % (environment, fault) for fault in terminal.ended(0))
+        finally:
+            terminal.close()
+
+
+def typed_early(options, folder, core):
+    """Keys that come while the core is read count; q ends that at once."""
+    for pause in (0, 0.1, 0.3):
+        terminal = Terminal(options.heapsift, folder, 80, 24)
+        try:
+            terminal.begin(core, "--no-index")
+            time.sleep(pause)
+            terminal.tmux("send-keys", "-l", "4/str")
+            terminal.tmux("send-keys", "Enter", "j")
+            terminal.wait("[4 types]", "Enter open")
+            terminal.keys("q")
+            yield from terminal.ended(0)
+            terminal.type("clear")
+            terminal.begin(core, "--no-index")
+            time.sleep(pause)
+            terminal.keys("q")
+            yield from terminal.ended(0)
         finally:
             terminal.close()
 
