@@ -260,7 +260,9 @@ constexpr const char* details_of_formats =
 constexpr const char* details_of_tables =
     R"(
 The tables are those of `query`: heapsift help query lists them, with a dozen
-questions. (In lines: meta, type, object, reference, root and array.)
+questions. (In lines: meta, type, object, reference, root and array.) A db has
+one more, inventory: what diff and report read of it where it stands for a
+core (heapsift diff old.db core.2); with --redact it has none.
 
   object.state        reachable; held (by something that was not found); or
                       garbage: waiting (for the collector), uncollectable,

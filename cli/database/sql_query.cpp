@@ -21,8 +21,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 namespace heapsift {
 namespace {
@@ -67,6 +69,45 @@ std::string words_of_action(int action, const char* first) {
     return action == SQLITE_PRAGMA && first ? std::string("PRAGMA ") + first : named->name;
 }
 
+bool is_part_of_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+std::vector<std::string_view> words_of_sql(std::string_view sql) {
+    std::vector<std::string_view> words;
+    for (std::size_t i = 0; i < sql.size();) {
+        std::size_t end = i;
+        while (end < sql.size() && is_part_of_word(sql[end])) ++end;
+        if (end > i) words.push_back(sql.substr(i, end - i));
+        i = std::max(end, i + 1);
+    }
+    return words;
+}
+
+bool is_same_word(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && sqlite3_strnicmp(a.data(), b.data(), static_cast<int>(a.size())) == 0;
+}
+
+/// A table that SQLite has itself, pragma_database_list or dbstat: it declares it when it is first used, which looks like
+/// CREATE TABLE to the authorizer, and would be said as that to a person who wrote SELECT.
+void refuse_own_table_of_sqlite(std::string_view sql) {
+    constexpr std::string_view prefix = "pragma_";
+    const std::vector<std::string_view> words = words_of_sql(sql);
+    if (words.empty() || !(is_same_word(words.front(), "SELECT") || is_same_word(words.front(), "WITH")))
+        return;
+    std::string pragmas;
+    for (const char* one : allowed_pragmas)
+        pragmas += (pragmas.empty() ? "" : ", ") + std::string(prefix) + one;
+    for (const std::string_view word : words)
+        if (is_same_word(word.substr(0, prefix.size()), prefix) &&
+            std::none_of(allowed_pragmas.begin(), allowed_pragmas.end(),
+                         [&](const char* one) { return is_same_word(word.substr(prefix.size()), one); }))
+            throw wrong_usage("read-only",
+                              escape_for_terminal(std::string(word)) +
+                                  " is a table of SQLite about its own files, of which query has none",
+                              "of such tables it has " + pragmas);
+    throw wrong_usage("read-only", "one of these tables is SQLite's own, which query has not",
+                      command_line("help query") + " lists the tables that it has");
+}
+
 }  // namespace
 
 struct SqlQuery::State {
@@ -76,7 +117,8 @@ struct SqlQuery::State {
     std::vector<std::unique_ptr<SqlTable>> tables;  // outlive the connection
     std::unique_ptr<sqlite3, CloseConnection> database;
     std::unique_ptr<sqlite3_stmt, FinalizeQuery> statement;
-    std::string refused;  // what the authorizer refused
+    std::string refused;            // what the authorizer refused
+    bool refused_function = false;  // and that is one
 
     int authorize(int action, const char* first, const char* second) {
         switch (action) {
@@ -96,13 +138,16 @@ struct SqlQuery::State {
             default:
                 break;
         }
-        if (refused.empty()) refused = words_of_action(action, first);
+        if (refused.empty()) {
+            refused = words_of_action(action, first);
+            refused_function = action == SQLITE_FUNCTION;
+        }
         return SQLITE_DENY;
     }
 };
 
 SqlQuery::SqlQuery(const SqlLimits& limits, SqlClock& clock)
-    : state_(new State{limits, clock, {}, {}, {}, {}, {}}) {
+    : state_(new State{limits, clock, {}, {}, {}, {}, {}, false}) {
     if (limits.memory > 0) sqlite3_hard_heap_limit64(static_cast<sqlite3_int64>(limits.memory));
     sqlite3* opened = nullptr;
     const int result =
@@ -175,7 +220,10 @@ void SqlQuery::prepare(const std::string& sql) {
         sqlite3_stmt* made = nullptr;
         const int result = sqlite3_prepare_v2(database, rest, -1, &made, &rest);
         std::unique_ptr<sqlite3_stmt, FinalizeQuery> statement(made);
-        if (result != SQLITE_OK) fail(result);
+        if (result != SQLITE_OK) {
+            if (!state_->refused.empty() && !state_->refused_function) refuse_own_table_of_sqlite(sql);
+            fail(result);
+        }
         if (!statement) continue;  // blanks and comments
         if (state_->statement)
             throw wrong_usage("bad-sql", "more than one SQL statement", "query answers one SELECT");
@@ -243,11 +291,14 @@ void SqlQuery::fail(int result) const {
                         "the query was stopped at its limit of time (--timeout)",
                         "a condition on an address, a type or a reference makes it quicker");
         case SQLITE_AUTH:
-            throw wrong_usage("read-only",
-                              "query only reads: " +
-                                  (state_->refused.empty() ? std::string("what writes") : state_->refused) +
-                                  " is refused",
-                              "for a database of your own: " + command_line("export -o heap.db"));
+            throw wrong_usage(
+                "read-only",
+                "query only reads: " +
+                    (state_->refused.empty() ? std::string("what writes") : state_->refused) + " is refused",
+                state_->refused.starts_with("PRAGMA ")
+                    ? "allowed: PRAGMA table_info(TABLE), table_xinfo, table_list, function_list, "
+                      "compile_options, collation_list"
+                    : "for a database of your own: " + command_line("export -o heap.db"));
         default:
             break;
     }

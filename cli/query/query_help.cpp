@@ -31,6 +31,10 @@ Tables (the same in an export, heap.db)
   region(start, size, flags, saved, file, owner)
   meta(key, value)
 
+An export has one more, inventory(form, part): what `diff` and `report OLD NEW`
+read of it in place of the core; for no other program. With --redact it is
+left out.
+
 Views, with names and addresses as text: named_object, named_reference,
 named_root, named_array, type_total. There write WHERE target = '0x7f31c2a4d5e0'
 or = hex(a); in the tables an address is a number.

@@ -238,6 +238,20 @@ TEST_CASE("SQL: only reading is allowed, and the line says what is refused", "[c
         CHECK(error.exit() == ExitCode::wrong_usage);
         CHECK(error.message() == "query only reads: " + words + " is refused");
     }
+    for (const auto& [sql, words] : std::vector<std::pair<std::string, std::string>>{
+             {"SELECT * FROM pragma_database_list",
+              "pragma_database_list is a table of SQLite about its own files, of which query has none"},
+             {"SELECT 1 FROM pragma_table_info('pair'), PRAGMA_index_list('pair')",
+              "PRAGMA_index_list is a table of SQLite about its own files, of which query has none"},
+             {"WITH x AS (SELECT 1) SELECT * FROM x, pragma_user_version",
+              "pragma_user_version is a table of SQLite about its own files, of which query has none"}}) {
+        INFO(sql);
+        const Error error = objection_to(sql);
+        CHECK(error.code() == "read-only");
+        CHECK(error.message() == words);
+        CHECK(error.hint().find("pragma_table_info, ") != std::string::npos);
+    }
+    CHECK(objection_to("PRAGMA database_list").hint().starts_with("allowed: PRAGMA table_info(TABLE), "));
     CHECK(of_pairs("SELECT name FROM pragma_table_info('pair')") == "a; b");
     CHECK(of_pairs("SELECT value FROM json_each('[5, 6]')") == "5; 6");
     CHECK(of_pairs("PRAGMA compile_options").find("THREADSAFE") != std::string::npos);

@@ -262,7 +262,7 @@ REFUSED = [
     ("CREATE VIRTUAL TABLE x USING fts5(a)", "read-only"), ("INSERT INTO object(address) VALUES (1)", "read-only"),
     ("DELETE FROM type", "read-only"), ("UPDATE object SET size = 1", "read-only"), ("DROP VIEW named_object", "read-only"),
     ("PRAGMA journal_mode = WAL", "read-only"), ("PRAGMA temp_store_directory = '/tmp'", "read-only"), ("BEGIN IMMEDIATE", "read-only"),
-    ("VACUUM INTO 'x.db'", "read-only"), ("SELECT load_extension('/tmp/x.so')", "read-only"), ("SELECT writefile('x', 'y')", "bad-sql"),
+    ("VACUUM INTO 'x.db'", "read-only"), ("SELECT * FROM pragma_database_list", "read-only"), ("SELECT load_extension('/tmp/x.so')", "read-only"), ("SELECT writefile('x', 'y')", "bad-sql"),
     ("SELECT readfile('/etc/passwd')", "bad-sql"), ("SELECT 1; SELECT 2", "bad-sql"), ("SELEC 1", "bad-sql"), ("SELECT nosuch FROM object", "bad-sql"),
     ("SELECT abs(-9223372036854775807 - 1)", "bad-sql"), ("SELECT zeroblob(5000000000)", "value-too-long"),
     ("SELECT length(hex(zeroblob(90000000)))", "value-too-long"),
