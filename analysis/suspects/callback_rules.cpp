@@ -78,18 +78,33 @@ std::string words_of_methods(const Scene& scene, const std::vector<ObjectId>& me
     return text;
 }
 
+/// The name that it has in every version: functools.wraps gives a function another one, and up to 3.10 its code has only
+/// the last part of its own.
+std::string stable_name(const PythonHeap& python, Address function, const SourcePlace& place) {
+    const LayoutOffset code = python.layout().function.func_code;
+    if (!code.present()) return place.function;
+    const std::string own = place_of_code(python, python.pointer(function + *code)).function;
+    const std::size_t dot = place.function.rfind('.');
+    const bool agrees = own.empty() || place.function == own ||
+                        (dot != std::string::npos && place.function.substr(dot + 1) == own);
+    return agrees ? place.function : own;
+}
+
 std::optional<Cause> closures(const Scene& scene) {
     const std::vector<ObjectId> functions = called(scene, KnownType::function);
     if (functions.empty()) return std::nullopt;
     const PythonHeap& python = scene.python();
     const HeapSnapshot& columns = scene.heap().snapshot();
     MostFrequent<SourcePlace> places;
+    MostFrequent<std::string> names;
     FreeVariable largest;
     std::vector<ObjectId> methods;  // that they have, and little else
     std::size_t with_closure = 0;
     for (const ObjectId outer : functions) {
         const ObjectId function = innermost(scene, outer);
-        places.add(place_of_function(python, columns.address_of(function)));
+        const SourcePlace here = place_of_function(python, columns.address_of(function));
+        names.add(stable_name(python, columns.address_of(function), here));
+        places.add(here);
         with_closure += !free_variables(python, columns.address_of(function)).empty();
         FreeVariable own = largest_free_variable(scene, function);
         if (scene.is(own.content, KnownType::method) && 2 * own.bytes >= scene.retained(outer))
@@ -98,17 +113,19 @@ std::optional<Cause> closures(const Scene& scene) {
     }
     if (2 * with_closure <= functions.size()) return std::nullopt;  // plain functions: code, no data
     const SourcePlace* place = places.get();
+    const std::string name = names.get() ? *names.get() : std::string();
     CauseWords cause = words("closures");
     if (place && place->known()) cause << " of " + words_of(*place);
     if (2 * methods.size() > functions.size())
         return Cause{.kind = {},
                      .words = std::move(cause << ", around bound methods" + words_of_methods(scene, methods)),
-                     .fix = unsubscribe};
+                     .fix = unsubscribe,
+                     .function = name};
     std::string fix = "unsubscribe what is done with";
     if (!largest.name.empty()) fix += ", or let it keep less than `" + largest.name + "`";
     if (!largest.name.empty())
         cause << "; each keeps its `" + largest.name + "` (" << CauseWords::size(largest.bytes) << ")";
-    return Cause{.kind = {}, .words = std::move(cause), .fix = std::move(fix)};
+    return Cause{.kind = {}, .words = std::move(cause), .fix = std::move(fix), .function = name};
 }
 
 std::optional<Cause> bound_methods(const Scene& scene) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace heapsift {
 namespace {
@@ -21,6 +22,34 @@ std::string general_step(const ReferenceStep& step) {
     using Kind = ReferenceStep::Kind;
     const bool is_item = step.kind == Kind::item || step.kind == Kind::index || step.kind == Kind::place;
     return is_item ? "[*]" : notation(step, "*");
+}
+
+/// "thread Thread-N (rec)" of "thread Thread-4 (rec)": how many threads a process had before differs from run to run.
+std::string general_thread(const std::string& group) {
+    const auto is_figure = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+    std::string text;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+        if (!is_figure(group[i]))
+            text += group[i];
+        else if (i == 0 || !is_figure(group[i - 1]))
+            text += 'N';
+    }
+    return text;
+}
+
+std::string group_of_holder(const TopHolder& holder) {
+    const bool is_thread = holder.group_kind == GroupKind::thread && holder.below != no_group;
+    const std::string group = is_thread ? general_thread(holder.group) : holder.group;
+    return holder.says_held ? group : "in " + group;
+}
+
+/// "work()" of "thread('worker-17').work()": which thread is only said where several run that function.
+std::string general_root(const PathExpression& expression) {
+    const std::string& root = expression.root;
+    if (expression.from_address) return "…";
+    const bool has_thread = root.starts_with("thread(") && !root.starts_with("thread()");
+    const std::size_t call = has_thread ? root.rfind(").") : std::string::npos;
+    return call == std::string::npos ? root : root.substr(call + 2);
 }
 
 /// From the root.
@@ -75,11 +104,10 @@ std::string place_of_holder(const Scene& scene) {
     if (!holder.thread_local_name.empty()) return holder.thread_local_name + written_steps(scene);
     if (!holder.call.empty()) return own_name_of(holder.call);
     if (!holder.variable.empty()) return holder.variable;
-    if (holder.expression.root.empty()) return holder.says_held ? holder.group : "in " + holder.group;
+    if (holder.expression.root.empty()) return group_of_holder(holder);
     if (!scene.is_module_of_program(scene.root()))
         if (const std::string place = place_in_library(scene); !place.empty()) return place;
-    return (holder.expression.from_address ? std::string("…") : holder.expression.root) +
-           written_steps(scene);
+    return general_root(holder.expression) + written_steps(scene);
 }
 
 std::string with_content(const std::string& place, const std::string& content) {
@@ -91,10 +119,12 @@ std::string with_content(const std::string& place, const std::string& content) {
 std::string pattern_of(const RetainedLookup& retained, const OverviewResult& overview,
                        const Suspect& suspect) {
     switch (suspect.kind) {
-        case Suspect::Kind::holder:
-            return with_content(
-                place_of_holder(Scene(retained, *suspect.holder)),
-                suspect.holder->joint ? suspect.holder->joint->type : suspect.holder->content_type);
+        case Suspect::Kind::holder: {
+            std::string content =
+                suspect.holder->joint ? suspect.holder->joint->type : suspect.holder->content_type;
+            if (!suspect.cause.function.empty()) content += " " + suspect.cause.function + "()";
+            return with_content(place_of_holder(Scene(retained, *suspect.holder)), content);
+        }
         case Suspect::Kind::pinned: {
             const ArrayHolderRow& row = *overview.pinned;
             return row.holder + (row.joined ? "" : ".") + row.attribute;

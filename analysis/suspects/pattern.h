@@ -13,7 +13,8 @@ namespace heapsift {
 /// "Feed.clients of _asyncio.Task", "CACHE of dict", "blocks of 4096 bytes". The same in another process
 /// with the same cause, of any Python: the place is told by the class of the program, the global or the function that
 /// holds it, not by the way there through a library; indices and keys are [*]; addresses, counts, lines and values are
-/// left out. Not escaped. Cost: some hundred reads of the core.
+/// left out; so are numbers in the names of threads. Closures have the function's name: "CALLBACKS of function
+/// make.<locals>.on_paid()". Not escaped. Cost: some hundred reads of the core.
 std::string pattern_of(const RetainedLookup& retained, const OverviewResult& overview,
                        const Suspect& suspect);
 

@@ -7,50 +7,15 @@
 #include "analysis/suspects/signature.h"
 
 #include "analysis/path_expression.h"
-#include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <csignal>
 #include <cstring>
-#include <sstream>
 #include <vector>
 
 namespace heapsift {
 namespace {
-
-bool is_figure(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-std::string without_numbers(const std::string& text) {
-    constexpr std::size_t long_number = 3;
-    std::string result;
-    for (std::size_t i = 0; i < text.size();) {
-        std::size_t end = i;
-        while (end < text.size() && is_figure(text[end])) ++end;
-        if (end - i >= long_number)
-            result += "#";
-        else
-            result += text.substr(i, std::max<std::size_t>(end - i, 1));
-        i = std::max(end, i + 1);
-    }
-    return result;
-}
-
-// What Python was told to run: the first word after its own options.
-std::string script_of(const std::vector<std::string>& words) {
-    for (std::size_t i = 1; i < words.size(); ++i) {
-        const std::string& word = words[i];
-        if (word == "-c") return "-c";
-        if (word == "-m") return i + 1 < words.size() ? words[i + 1] : "-m";
-        if (word == "-X" || word == "-W")
-            ++i;
-        else if (word[0] != '-')
-            return std::string(base_name(word));
-    }
-    return std::string(base_name(words.front()));
-}
 
 /// A signal that the kernel sent for what an instruction did; gcore stops a process with signals of its own.
 bool is_fault(const ProcessInfo& process) {
@@ -72,17 +37,6 @@ std::string signal_at(const ProcessInfo& process, const std::string& running) {
 
 }  // namespace
 
-std::string program_name(const ProcessInfo& process, bool with_arguments) {
-    std::istringstream arguments(with_arguments ? process.arguments : std::string());
-    std::vector<std::string> words;
-    for (std::string word; arguments >> word;) words.push_back(word);
-    if (words.empty()) return without_numbers(process.name);
-    std::string name = base_name(words.front()).starts_with("python") ? script_of(words)
-                                                                      : std::string(base_name(words.front()));
-    while (name.ends_with(':')) name.pop_back();  // "gunicorn: worker [shop]"
-    return without_numbers(name);
-}
-
 std::string call_at_signal(const HeapReader& heap) {
     const HeapSnapshot& columns = heap.snapshot();
     const std::vector<CoreThread>& threads = heap.core().threads();
@@ -94,8 +48,7 @@ std::string call_at_signal(const HeapReader& heap) {
 }
 
 std::string signature(const OverviewResult& result, const SuspectsResult& suspects,
-                      const ProcessInfo& process, const std::string& running, bool with_arguments) {
-    const std::string program = program_name(process, with_arguments);
+                      const ProcessInfo& process, const std::string& running, const std::string& program) {
     if (is_fault(process)) return fmt::format("{}; {}", program, signal_at(process, running));
     if (!suspects.suspects.empty()) {
         const Suspect& first = suspects.suspects.front();

@@ -13,16 +13,12 @@ namespace heapsift {
 /// (Suspect::pattern). Of a process that ended by a fault of its own code: "worker.py; SIGSEGV in decode(), image.py".
 /// Without a suspect: "worker.py; no suspect; Python objects: dict, str", the largest part of its memory, and the types
 /// that make up most of its heap. Contains no address, process id, count, line or value, nor the version of Python: so
-/// it is equal across processes, hosts and versions, and differs where the cause does. `with_arguments`: the program is
-/// the script or module that Python ran; otherwise, as under --redact, only the name of the process. Not escaped.
+/// it is equal across processes, hosts and versions, and differs where the cause does. `program`: see
+/// signature_program.h. Not escaped.
 std::string signature(const OverviewResult& result, const SuspectsResult& suspects,
-                      const ProcessInfo& process, const std::string& running, bool with_arguments);
+                      const ProcessInfo& process, const std::string& running, const std::string& program);
 
 /// "decode(), image.py": the innermost Python call of the thread that got the signal; "" if it has none.
 std::string call_at_signal(const HeapReader& heap);
 
-/// The program: "worker.py" for "python3 -X dev /srv/worker.py --id 7", "app.main" for "python -m app.main";
-/// for a process of another name the first word. Numbers of three or more digits, which may be process ids,
-/// become "#".
-std::string program_name(const ProcessInfo& process, bool with_arguments);
 }  // namespace heapsift

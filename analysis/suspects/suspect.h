@@ -55,6 +55,8 @@ struct Cause {
     // Names of a library's functions that make such things: functions of the program that use one make these
     std::vector<std::string> made_by = {};
     std::vector<std::string> made_of = {};  // if not empty: only those that use one of these names as well
+    // Of closures: the function that most of them are, by its qualified name; "" if no function is most. Not escaped
+    std::string function = {};
 };
 
 struct Suspect {

@@ -5,6 +5,7 @@
 
 #include "analysis/overview.h"
 #include "analysis/suspects/signature.h"
+#include "analysis/suspects/signature_program.h"
 #include "analysis/suspects/suspects.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
@@ -30,8 +31,8 @@ ExitCode run_overview(Session& session) {
     OverviewCore core = overview_core(heap.core(), columns.python);
     core.facts = program_facts(heap);
     const SuspectsResult causes = suspects(question.work(), result, overview_suspects, true);
-    core.signature =
-        signature(result, causes, core.process, call_at_signal(heap), !session.redactor().active());
+    const std::string program = program_name(core.process, command_words(heap), !session.redactor().active());
+    core.signature = signature(result, causes, core.process, call_at_signal(heap), program);
     return session.write(render_overview(std::move(result), core, causes));
 }
 

@@ -81,8 +81,9 @@ const std::vector<Library>& libraries() {
         {"sqlite3.h", {"cli/database"}},
         {"xxhash.h",
          {"parsers/index", "parsers/capture/page_hash.cpp", "parsers/capture/page_hash_avx2.cpp",
-          "parsers/elf/core_key.cpp", "analysis/content_hashes.cpp", "cli/index_place.cpp",
-          "cli/batch_lines.cpp", "cli/report/fleet_line.cpp"}},
+          "parsers/elf/core_key.cpp", "analysis/content_hashes.cpp",
+          "analysis/suspects/signature_program.cpp", "cli/index_place.cpp", "cli/batch_lines.cpp",
+          "cli/report/fleet_line.cpp"}},
         {"curses.h", {"cli/browse/terminal.cpp"}},
         // The system's.
         {"sys/",

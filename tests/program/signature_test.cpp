@@ -2,19 +2,35 @@
 
 #include "analysis/suspects/signature.h"
 
+#include "analysis/suspects/signature_program.h"
 #include "tests/catch.h"
+#include "tests/program/suspected.h"
+#include "tests/program/suspects_of.h"
 
 #include <csignal>
 
 using namespace heapsift;
+using namespace heapsift::test;
 
 namespace {
 
-std::string program(const std::string& name, const std::string& arguments, bool with_arguments = true) {
+std::string program(const std::string& name, const std::string& arguments, bool with_arguments = true,
+                    const CommandWords& words = {}) {
     ProcessInfo process;
     process.name = name;
     process.arguments = arguments;
-    return program_name(process, with_arguments);
+    return program_name(process, words, with_arguments);
+}
+
+std::string program_of(const std::string& arguments, const CommandWords& words) {
+    return program("python3", arguments.substr(0, 79), true, words);
+}
+
+/// As Python has it of these words: from 3.10 on both lists.
+CommandWords words_of_script(const std::vector<std::string>& words, std::size_t script, bool original) {
+    const std::vector<std::string> arguments(words.begin() + static_cast<std::ptrdiff_t>(script),
+                                             words.end());
+    return {original ? words : std::vector<std::string>(), arguments, {}};
 }
 
 }  // namespace
@@ -29,8 +45,132 @@ TEST_CASE("signature: the program is what Python was told to run", "[signature]"
     CHECK(program("x", "/opt/job_20260101_12.bin") == "job_#_12.bin");
 }
 
-TEST_CASE("signature: without arguments only the process's name is in it", "[signature][redact]") {
-    CHECK(program("python3", "python3 /home/ann/secret.py", false) == "python3");
+TEST_CASE("signature: a long command line, or one with blanks, tells its program by sys", "[signature]") {
+    const std::string folder = "/home/deploy/applications/shop-production/current/releases/services/backend/";
+    for (const bool original : {false, true}) {
+        for (const char* script : {"billing.py", "orders.py"}) {
+            const std::string path = folder + script;
+            CHECK(program_of("/usr/bin/python3 " + path + " --id 7",
+                             words_of_script({"/usr/bin/python3", path, "--id", "7"}, 1, original)) ==
+                  script);
+            // The interpreter's path alone is longer than what a core keeps.
+            CHECK(program_of(folder + "bin/python3 " + path,
+                             words_of_script({folder + "bin/python3", path}, 1, original)) == script);
+        }
+        CHECK(program_of("python3 -u /srv/my shop/run now.py a",
+                         words_of_script({"python3", "-u", "/srv/my shop/run now.py", "a"}, 2, original)) ==
+              "run now.py");
+        // gdb knows the program, and no arguments.
+        CHECK(program_of("/usr/bin/python3.11", words_of_script({"python3", "/srv/a.py"}, 1, original)) ==
+              "a.py");
+        // Short ones are as they were.
+        CHECK(program_of("python3 -X dev -u /srv/worker.py --id 7",
+                         words_of_script({"python3", "-X", "dev", "-u", "/srv/worker.py", "--id", "7"}, 4,
+                                         original)) == "worker.py");
+        CHECK(program_of("python3 -i", words_of_script({"python3", "-i", ""}, 2, original)) == "python3");
+        // A title that the process gave itself.
+        CHECK(program("gunicorn", "gunicorn: worker [shop]", true,
+                      words_of_script({"python3", "/usr/bin/gunicorn", "shop"}, 1, original)) == "gunicorn");
+    }
+    const std::string python = folder + "bin/python3";
+    CHECK(program_of(python + " -m app.main serve",
+                     {{python, "-m", "app.main", "serve"}, {"/srv/app/main.py", "serve"}, "app.main"}) ==
+          "app.main");
+    CHECK(program_of(python + " -m app serve", {{}, {"/srv/app/__main__.py", "serve"}, "app.__main__"}) ==
+          "app");
+    CHECK(program_of(python + " -c pass", {{}, {"-c"}, {}}) == "-c");
+    CHECK(program_of(python + " /srv/shop.zip", {{}, {"/srv/shop.zip"}, "__main__"}) == "shop.zip");
+    CHECK(program_of("python3 -m app.main serve", {{}, {"/srv/app/main.py", "serve"}, "app.main"}) ==
+          "app.main");
+    // What the program made of sys.argv.
+    CHECK(program_of("python3 /srv/worker.py --id 7", {{}, {"prog", "x"}, {}}) == "worker.py");
+    CHECK(program_of("python3 /srv/worker.py --id 7", {{"x"}, {}, {}}) == "worker.py");
+    CHECK(program_of("python3 /srv/worker.py --id 7", {{""}, {""}, {}}) == "worker.py");
+    CHECK(program_of("python3 /srv/worker.py " + std::string(100, 'x'), {{}, {"prog"}, {}}) == "worker.py");
+}
+
+TEST_CASE("signature: the program is escaped, and not longer than a line", "[signature]") {
+    CHECK(program("python3", "python3 /srv/a\x1b[2J.py").find('\x1b') == std::string::npos);
+    const std::string a = "python3 " + std::string(300, 'a'), b = a + "b";
+    const auto long_name = [](const std::string& path) {
+        return program_of("python3 " + path, {{"python3", path}, {path}, {}});
+    };
+    const std::string first = long_name(std::string(300, 'a') + "1.py"),
+                      second = long_name(std::string(300, 'a') + "2.py");
+    CHECK(first.size() < 140);
+    CHECK(first != second);
+}
+
+TEST_CASE("signature: sys.argv and the module that -m ran are read, if they are what they should be",
+          "[signature]") {
+    ProgramHeap program;
+    const auto texts = [&](const std::vector<std::string>& words) {
+        std::vector<Address> items;
+        for (const std::string& word : words) items.push_back(program.heap.str(word));
+        return program.list(items);
+    };
+    const bool odd = GENERATE(false, true);
+    const Address spec = program.python_class("Spec", {"name", "origin"});
+    program.module("sys", "",
+                   {{"orig_argv", texts({"python3", "-m", "app.main"})},
+                    {"argv", odd ? program.list({program.heap.str("a"), program.heap.none()})
+                                 : texts({"/srv/app/main.py"})}});
+    program.module(
+        "__main__", "/srv/app/main.py",
+        {{"Spec", spec},
+         {"__spec__", odd ? program.heap.none()
+                          : program.instance(spec, {program.heap.str("app.main"), program.heap.none()})}});
+    const Analysed analysed(program);
+    const CommandWords words = command_words(analysed.heap);
+    CHECK(words.original == std::vector<std::string>{"python3", "-m", "app.main"});
+    CHECK(words.arguments ==
+          (odd ? std::vector<std::string>() : std::vector<std::string>{"/srv/app/main.py"}));
+    CHECK(words.module == (odd ? "" : "app.main"));
+}
+
+TEST_CASE("signature: without arguments programs are told apart, and not named", "[signature][redact]") {
+    const std::string first = program("python3", "python3 /home/ann/secret.py", false),
+                      second = program("python3", "python3 /home/ann/other.py", false);
+    CHECK(first.starts_with("python3 #"));
+    CHECK(first.size() == std::string("python3 #01234567").size());
+    CHECK(first != second);
+    CHECK(first == program("python3", "python3 -u /srv/secret.py 5", false));
+    CHECK(program("gunicorn", "gunicorn: worker [shop]", false) == "gunicorn");
+    CHECK(program("python3", "", false) == "python3");
+}
+
+TEST_CASE("signature: numbers in threads' names are no part of it", "[signature]") {
+    const char* name = GENERATE("Thread-4 (rec)", "Thread-17 (rec)");
+    ProgramHeap program;
+    program.module("app", "/srv/app/app.py", {});
+    program.start_thread(name);
+    for (int i = 0; i < 250; ++i) program.call("rec", {{"rows", list_of(program, 4000)}});
+    SuspectsOf of(program);
+    const std::vector<Suspect> suspects = of.suspects();
+    REQUIRE(suspects.size() == 1);
+    CHECK(suspects[0].pattern == "in thread Thread-N (rec)");
+}
+
+TEST_CASE("signature: which thread runs a function is no part of it", "[signature]") {
+    const bool several = GENERATE(false, true);
+    ProgramHeap program;
+    program.module("app", "/srv/app/app.py", {});
+    const Address box = program.python_class("Box", {"rows"});
+    program.call("serve", {{"box", program.instance(box, {list_of(program, much)})}});
+    if (several) {
+        program.start_thread("worker-17");
+        program.call("serve", {});
+    }
+    SuspectsOf of(program);
+    const std::vector<Suspect> suspects = of.suspects();
+    REQUIRE_FALSE(suspects.empty());
+    CHECK(suspects[0].pattern.find("thread") == std::string::npos);
+}
+
+TEST_CASE("signature: closures of different functions are different causes", "[signature]") {
+    ProgramHeap program;
+    program.module("app", "/srv/app/app.py", {{"CALLBACKS", list_of_closures(program, much)}});
+    CHECK(SuspectsOf(program).row("closures").pattern == "CALLBACKS of function on_paid()");
 }
 
 TEST_CASE("signature: the largest suspect, and nothing of how the process ended", "[signature]") {
@@ -40,19 +180,19 @@ TEST_CASE("signature: the largest suspect, and nothing of how the process ended"
     ProcessInfo process;
     process.name = "python3";
     process.signal = SIGKILL;
-    CHECK(signature(result, {}, process, "f(), a.py", true) ==
-          "python3; no suspect; array data: dict, numpy.ndarray");
+    CHECK(signature(result, {}, process, "f(), a.py", "shop.py") ==
+          "shop.py; no suspect; array data: dict, numpy.ndarray");
     SuspectsResult suspects;
     suspects.suspects.resize(1);
     suspects.suspects[0].cause.kind = "lru-cache";
     suspects.suspects[0].pattern = "render of str";
-    const std::string leak = "python3; lru-cache; render of str";
-    CHECK(signature(result, suspects, process, "f(), a.py", true) == leak);
+    const std::string leak = "shop.py; lru-cache; render of str";
+    CHECK(signature(result, suspects, process, "f(), a.py", "shop.py") == leak);
     process.signal = SIGTRAP;
     process.from_gcore = true;
-    CHECK(signature(result, suspects, process, "f(), a.py", true) == leak);
+    CHECK(signature(result, suspects, process, "f(), a.py", "shop.py") == leak);
     suspects.suspects[0].cause.kind.clear();
-    CHECK(signature(result, suspects, process, "", true) == "python3; holder; render of str");
+    CHECK(signature(result, suspects, process, "", "shop.py") == "shop.py; holder; render of str");
 }
 
 TEST_CASE("signature: of a crash, where it was", "[signature]") {
@@ -63,13 +203,13 @@ TEST_CASE("signature: of a crash, where it was", "[signature]") {
     process.name = "python3";
     process.signal = SIGSEGV;
     process.signal_code = SEGV_MAPERR;
-    CHECK(signature({}, suspects, process, "decode(), image.py", true) ==
-          "python3; SIGSEGV in decode(), image.py");
-    CHECK(signature({}, suspects, process, "", true) == "python3; SIGSEGV");
+    CHECK(signature({}, suspects, process, "decode(), image.py", "shop.py") ==
+          "shop.py; SIGSEGV in decode(), image.py");
+    CHECK(signature({}, suspects, process, "", "shop.py") == "shop.py; SIGSEGV");
     process.signal_code = SI_USER;  // somebody sent it
-    CHECK(signature({}, suspects, process, "", true) == "python3; holder; CACHE of str");
+    CHECK(signature({}, suspects, process, "", "shop.py") == "shop.py; holder; CACHE of str");
     process.signal = SIGABRT;
     process.signal_code = SI_TKILL;
-    CHECK(signature({}, suspects, process, "f(), a.py", true) == "python3; holder; CACHE of str");
-    CHECK(signature({}, {}, process, "f(), a.py", true) == "python3; SIGABRT in f(), a.py");
+    CHECK(signature({}, suspects, process, "f(), a.py", "shop.py") == "shop.py; holder; CACHE of str");
+    CHECK(signature({}, {}, process, "f(), a.py", "shop.py") == "shop.py; SIGABRT in f(), a.py");
 }

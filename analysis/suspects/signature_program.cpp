@@ -1,0 +1,211 @@
+// pr_psargs, as the kernel writes it (fs/binfmt_elf.c, fill_psinfo), is the first 79 bytes of the memory in which the
+// arguments lie, with blanks for the zeros between them: the path of an interpreter in an environment can be longer than
+// that, and a folder may have a blank in its name. A program may also have written a title there (setproctitle); that
+// is then its name. What sys.argv has is not believed alone, since programs change it: it must be what the command line
+// goes on with, unless that was cut before it told the script.
+
+#include "analysis/suspects/signature_program.h"
+
+#include "parsers/base/text.h"
+#include "parsers/cpython/known_types.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+namespace heapsift {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::size_t kept_of_command_line = 79;
+constexpr std::size_t most_words = 64, longest_word = 4096, longest_program = 120;
+
+bool is_figure(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+std::string without_numbers(const std::string& text) {
+    constexpr std::size_t long_number = 3;
+    std::string result;
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t end = i;
+        while (end < text.size() && is_figure(text[end])) ++end;
+        if (end - i >= long_number)
+            result += "#";
+        else
+            result += text.substr(i, std::max<std::size_t>(end - i, 1));
+        i = std::max(end, i + 1);
+    }
+    return result;
+}
+
+std::string short_hash(std::string_view text) {
+    return fmt::format("{:08x}", static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size())));
+}
+
+/// As it stands in a signature.
+std::string shown_program(const std::string& name) {
+    std::string text = escape_for_terminal(without_numbers(name));
+    if (text.size() <= longest_program) return text;
+    std::size_t end = longest_program;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    return fmt::format("{}… #{}", text.substr(0, end), short_hash(text));
+}
+
+std::string name_of_path(std::string_view path) {
+    while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+    return std::string(base_name(path));
+}
+
+bool is_python(const std::string& word) { return base_name(word).starts_with("python"); }
+
+/// What Python was told to run: the first word after its own options.
+std::optional<std::string> script_of(const Words& words) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (word == "-c") return "-c";
+        if (word == "-m") return i + 1 < words.size() ? std::optional(words[i + 1]) : std::nullopt;
+        if (word == "-X" || word == "-W")
+            ++i;
+        else if (!word.empty() && word[0] != '-')
+            return name_of_path(word);
+    }
+    return std::nullopt;
+}
+
+std::string name_of_words(const Words& words) {
+    std::string name(base_name(words.front()));
+    if (is_python(words.front())) {
+        if (std::optional<std::string> script = script_of(words)) return std::move(*script);
+        if (std::find(words.begin(), words.end(), "-m") != words.end()) return "-m";
+    }
+    while (name.ends_with(':')) name.pop_back();  // "gunicorn: worker [shop]"
+    return name;
+}
+
+std::string joined(const Words& words) {
+    std::string text = fmt::format("{}", fmt::join(words, " "));
+    while (text.ends_with(' ')) text.pop_back();  // as core_notes.cpp
+    return text;
+}
+
+/// Blanks at its end were cut off too.
+bool may_be_cut(const std::string& command_line) {
+    constexpr std::size_t blanks = 4;
+    return command_line.size() + blanks >= kept_of_command_line;
+}
+
+/// Whether `command_line` is what the kernel has of these words.
+bool is_of(const std::string& command_line, const std::string& words) {
+    return command_line == words || (may_be_cut(command_line) && words.starts_with(command_line));
+}
+
+/// Of sys.argv; "" if it does not tell.
+std::string name_of_arguments(const CommandWords& words) {
+    constexpr std::string_view of_package = ".__main__";
+    if (words.arguments.empty()) return {};
+    std::string module = words.module;
+    if (module.ends_with(of_package)) module.resize(module.size() - of_package.size());
+    // A folder or an archive that is run has a __main__ of its own.
+    if (!module.empty() && module != "__main__") return module;
+    return words.arguments.front() == "-c" ? "-c" : name_of_path(words.arguments.front());
+}
+
+/// Whether the command line, after the interpreter and its options, is sys.argv.
+bool ends_with_arguments(const std::string& command_line, const Words& arguments) {
+    const std::string text = joined(arguments);
+    if (text.empty()) return false;
+    for (std::size_t at = command_line.find(' '); at != std::string::npos;
+         at = command_line.find(' ', at + 1))
+        if (is_of(command_line.substr(at + 1), text) ||
+            (may_be_cut(command_line) && at + 1 < command_line.size() &&
+             text.starts_with(std::string_view(command_line).substr(at + 1))))
+            return true;
+    return false;
+}
+
+std::string found_program(const ProcessInfo& process, const CommandWords& words) {
+    const std::string& line = process.arguments;
+    std::istringstream in(line);
+    Words parts;
+    for (std::string part; in >> part;) parts.push_back(part);
+    if (parts.empty()) return process.name;
+    const bool alone = parts.size() == 1 && is_python(parts.front());  // gcore knows no arguments
+    if (!words.original.empty() && !words.original.front().empty() &&
+        (is_of(line, joined(words.original)) || (alone && is_python(words.original.front()))))
+        return name_of_words(words.original);
+    const std::string name = name_of_arguments(words);
+    if (name.empty()) return name_of_words(parts);
+    if (is_python(parts.front()) && words.module.empty() && words.arguments.front() != "-c" &&
+        ends_with_arguments(line, words.arguments))
+        return name;
+    if (alone) return name;
+    if (!may_be_cut(line)) return name_of_words(parts);
+    Words whole = parts;
+    whole.pop_back();
+    const bool told = !whole.empty() && (!is_python(whole.front()) || script_of(whole));
+    return told ? name_of_words(parts) : name;
+}
+
+Words words_in(const PythonHeap& python, Address list) {
+    Words words;
+    const auto& items = python.layout().list.ob_item;
+    if (list.is_null() || !items.present() || !python.types().is(python.type_of(list), KnownType::list))
+        return words;
+    const auto count = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(python.var_size(list), 0, std::int64_t{most_words}));
+    const Address first = python.pointer(list + *items);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::optional<std::string> word =
+            first.is_null() ? std::nullopt : python.unicode_text(python.pointer(first + 8 * i), longest_word);
+        if (!word) return {};
+        words.push_back(std::move(*word));
+    }
+    return words;
+}
+
+/// An attribute of an instance without a class that says where it lies: read as `visit_references` names it.
+std::string text_attribute(const HeapReader& heap, Address object, std::string_view name) {
+    const PythonHeap& python = heap.python_heap();
+    const ObjectId id = object.is_null() ? no_object : heap.snapshot().find(object);
+    if (id == no_object) return {};
+    Address found, dict;
+    heap.visit_references(id, [&](const Reference& reference) {
+        if (reference.step.is(Field::attributes)) dict = reference.target;
+        if (found.is_null() && reference.step.kind == ReferenceStep::Kind::attribute &&
+            reference.step.name == name)
+            found = reference.target;
+    });
+    if (found.is_null() && !dict.is_null()) found = python.dict_value(dict, name);
+    return found.is_null() ? std::string() : python.unicode_text(found, longest_word).value_or("");
+}
+
+}  // namespace
+
+CommandWords command_words(const HeapReader& heap) {
+    CommandWords words;
+    const PythonHeap& python = heap.python_heap();
+    for (const LoadedModule& module : heap.snapshot().roots->modules()) {
+        if (module.shadowed || module.dict.is_null()) continue;
+        if (module.name == "sys") {
+            words.original = words_in(python, python.dict_value(module.dict, "orig_argv"));
+            words.arguments = words_in(python, python.dict_value(module.dict, "argv"));
+        }
+        if (module.name == "__main__")
+            words.module = text_attribute(heap, python.dict_value(module.dict, "__spec__"), "name");
+    }
+    return words;
+}
+
+std::string program_name(const ProcessInfo& process, const CommandWords& words, bool with_arguments) {
+    const std::string program = shown_program(found_program(process, words));
+    if (with_arguments) return program;
+    const std::string name = shown_program(process.name);
+    return program == name ? name : fmt::format("{} #{}", name, short_hash(program));
+}
+
+}  // namespace heapsift
