@@ -37,6 +37,16 @@ off_t end_of_lines(int file, off_t size) {
 
 bool is_accident(const std::string& code) { return code == "killed" || code == "not-started"; }
 
+const Json* member_of(const Json& of, const char* key) {
+    const auto at = of.is_object() ? of.find(key) : of.end();
+    return at == of.end() ? nullptr : &*at;
+}
+
+std::string text_of(const Json& of, const char* key) {
+    const Json* found = member_of(of, key);
+    return found && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 }  // namespace
 
 LinesFile::LinesFile(const std::string& path, bool go_on) : name_(escape_for_terminal(path)) {
@@ -85,22 +95,31 @@ void AnsweredCores::add_lines(const std::string& path) {
         if (!line.empty()) add_line(Json::parse(line, nullptr, false));
 }
 
-void AnsweredCores::add_line(const Json& line) {
-    const auto text = [&](const Json& of, const char* key) {
-        const auto at = of.find(key);
-        return at != of.end() && at->is_string() ? at->get<std::string>() : std::string();
+/// Whether what it ended by was an accident, or a limit that is larger now.
+bool AnsweredCores::is_worth_more(const Json& line) const {
+    const Json* error = member_of(line, "error");
+    const std::string code = error ? text_of(*error, "code") : std::string();
+    const auto is_larger = [&](const char* name, std::uint64_t now) {
+        const Json* limits = member_of(line, "limits");
+        const Json* then = limits ? member_of(*limits, name) : nullptr;
+        return then && then->is_number_unsigned() && (now == 0 || now > then->get<std::uint64_t>());
     };
-    if (!line.is_object() || text(line, "schema") != batch_schema) {
+    if (code == "timed-out") return is_larger("timeout", limits_.seconds);
+    if (code == "too-little-memory" || code == "out-of-memory")
+        return is_larger("max_memory", limits_.memory);
+    return is_accident(code);
+}
+
+void AnsweredCores::add_line(const Json& line) {
+    if (text_of(line, "schema") != batch_schema) {
         ++skipped_;
         return;
     }
-    if (const auto error = line.find("error");
-        error != line.end() && error->is_object() && is_accident(text(*error, "code")))
-        return;
-    if (std::string key = text(line, "identity"); !key.empty())
+    if (is_worth_more(line)) return;
+    if (std::string key = text_of(line, "identity"); !key.empty())
         keys_.insert(std::move(key));
     else
-        paths_.insert(text(line, "path"));
+        paths_.insert(text_of(line, "path"));
 }
 
 bool AnsweredCores::has(const std::string& key, const std::string& path, std::uint64_t file_bytes) const {

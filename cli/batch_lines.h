@@ -39,12 +39,19 @@ private:
 /// was not ended, so nothing else may be taken for one.
 bool may_be_lines(const std::string& path);
 
-/// Cores that need not be asked again.
+/// What the analysis of one core may take; 0: no limit.
+struct BatchLimits {
+    std::uint64_t seconds = 0, memory = 0;  // --timeout; --max-memory, in bytes
+};
+
+/// Cores that need not be asked again, with these limits.
 class AnsweredCores {
 public:
+    explicit AnsweredCores(const BatchLimits& limits = {}) : limits_(limits) {}
     /// Adds those of a file of lines. A line that is none of a batch's, or not whole, is skipped, and counted by
-    /// `skipped`. Cores over which heapsift was killed or not started count as not answered. Throws `Error` (exit 2,
-    /// "no-lines") if it cannot be read; one that does not exist has no lines.
+    /// `skipped`. Cores over which heapsift was killed or not started count as not answered, and so do those that a limit
+    /// ended which is larger now, or gone (the line's column `limits`). Throws `Error` (exit 2, "no-lines") if it cannot
+    /// be read; one that does not exist has no lines.
     void add_lines(const std::string& path);
     void add_line(const Json& line);
 
@@ -54,6 +61,9 @@ public:
     std::size_t count() const { return keys_.size() + paths_.size(); }
 
 private:
+    bool is_worth_more(const Json& line) const;
+
+    BatchLimits limits_;
     std::set<std::string> keys_, paths_;
     std::size_t skipped_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include "cli/piped_core.h"
 
+#include "cli/core_paths.h"
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
 #include "parsers/elf/unpacking.h"
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -66,6 +68,31 @@ bool is_core_or_packed(const char* start, std::size_t count) {
             compression_of(std::as_bytes(std::span(start, count))) != Compression::none);
 }
 
+bool is_text(std::string_view text) {
+    constexpr std::size_t enough = 4096;
+    text = text.substr(0, enough);
+    while (!text.empty()) {
+        const DecodedCharacter c = decode_utf8(text);
+        const bool cut = text.size() < 4;  // a character at the end
+        const bool control =
+            c.value < 0x20 && c.value != '\n' && c.value != '\r' && c.value != '\t' && c.value != 0;
+        if ((!c.valid && !cut) || (c.valid && control)) return false;
+        text.remove_prefix(c.bytes);
+    }
+    return true;
+}
+
+/// Of what does not begin as a core.
+bool is_list(const std::string& text) {
+    const std::vector<std::string> paths = listed_paths(text);
+    if (paths.empty()) return std::find(text.begin(), text.end(), '\0') == text.end();
+    if (is_text(text)) return true;
+    return std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
+        struct stat facts {};
+        return ::lstat(path.c_str(), &facts) == 0;
+    });
+}
+
 }  // namespace
 
 std::string PipedInput::core_path() const { return fmt::format("/proc/self/fd/{}", core.number()); }
@@ -83,6 +110,10 @@ PipedInput read_piped_input(int input, const std::string& directory) {
             found.text.append(buffer.data(), have);
         have = read_all(input, buffer.data(), buffer.size());
     }
+    if (is_core || is_list(found.text)) return found;
+    found.core = nameless_file(directory);
+    write_all(found.core.number(), found.text.data(), found.text.size());
+    found.text.clear();
     return found;
 }
 

@@ -36,7 +36,7 @@ struct BatchOptions {
     std::optional<std::size_t> max_memory;
     std::string output, shard;
     std::vector<std::string> resume;
-    bool brief = false;
+    bool brief = false, only_cores = false;
 };
 
 // A child keeps some bytes per object and reads the core from its mapping: at most nine tenths of the core's
@@ -72,13 +72,18 @@ struct CoresToAsk {
 /// milliseconds, and there may be a million.
 class Choice {
 public:
-    Choice(const CoresToAsk& asked, AnsweredCores answered, const Redactor& redactor)
-        : asked_(asked), answered_(std::move(answered)), redactor_(redactor) {}
+    Choice(const CoresToAsk& asked, AnsweredCores answered, const BatchLimits& limits,
+           const Redactor& redactor)
+        : asked_(asked),
+          answered_(std::move(answered)),
+          here_(limits),
+          limits_(limits),
+          redactor_(redactor) {}
 
     /// Whether the core has no line yet.
     bool wants(std::size_t i) {
         const std::string &path = asked_.paths[i], &shown = asked_.shown[i];
-        BatchCore core{shown, core_key(path), {}, 0};
+        BatchCore core{shown, core_key(path), {}, 0, limits_};
         struct stat facts {};
         if (::stat(path.c_str(), &facts) == 0) core.file_bytes = static_cast<std::uint64_t>(facts.st_size);
         if (!core.key.empty() && here_.has(core.key, shown, core.file_bytes)) {
@@ -89,7 +94,7 @@ public:
             ++before_;
             return false;
         }
-        if (shown == path) core.stored = stored_core(path);
+        core.stored = stored_core(path);
         at_work_.emplace(i, std::move(core));
         return true;
     }
@@ -114,6 +119,7 @@ public:
 private:
     const CoresToAsk& asked_;
     AnsweredCores answered_, here_;  // before, and in this run
+    const BatchLimits limits_;
     const Redactor& redactor_;
     std::map<std::size_t, BatchCore> at_work_;
     std::size_t before_ = 0, copies_ = 0;
@@ -138,8 +144,13 @@ std::vector<std::string> arguments_for(const std::string& path, const CommonOpti
 }
 
 // In the child: it must not change which core is in use.
-int answer(const std::string& path, const Session& session, const Share& share) {
+int answer(const CoresToAsk& asked, std::size_t i, const Session& session, const Share& share) {
     ::setenv("HEAPSIFT_STATE", "off", 1);
+    std::string path = asked.paths[i];
+    // By this name messages speak of it.
+    if (asked.shown[i] == "-" && asked.piped.is_open() && ::dup2(asked.piped.number(), STDIN_FILENO) >= 0 &&
+        ::access("/dev/stdin", R_OK) == 0)
+        path = "/dev/stdin";
     return session.program_run()(arguments_for(path, session.options(), share),
                                  session.ends_process() ? ::_exit : nullptr);
 }
@@ -183,7 +194,7 @@ CoresToAsk find_cores(Session& session, const BatchOptions& options) {
         input = read_piped_input(STDIN_FILENO, index_directory(session.options().index_dir));
     std::istringstream list(input.text);
     const std::string piped = input.core.is_open() ? input.core_path() : "";
-    const CorePaths found = find_core_paths(words, list, piped);
+    const CorePaths found = find_core_paths(words, list, piped, options.only_cores);
     for (const std::string& note : found.notes) session.console().note(note);
     const Shard shard = options.shard.empty() ? Shard() : shard_of(options.shard);
     for (const std::string& path : found.paths) {
@@ -197,8 +208,13 @@ CoresToAsk find_cores(Session& session, const BatchOptions& options) {
     return asked;
 }
 
+BatchLimits limits_of(const BatchOptions& options) {
+    constexpr std::size_t longest = 1 << 30;
+    return {std::min(options.timeout.value_or(default_timeout), longest), options.max_memory.value_or(0)};
+}
+
 AnsweredCores read_answered(Session& session, const BatchOptions& options) {
-    AnsweredCores answered;
+    AnsweredCores answered(limits_of(options));
     for (const std::string& lines : options.resume) answered.add_lines(lines);
     if (answered.skipped() > 0)
         session.console().note(fmt::format("--resume: {} skipped, which {} no line of a batch",
@@ -220,9 +236,9 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     if (!options.output.empty() && options.output != "-") file.emplace(options.output, goes_on);
     const CoresToAsk asked = find_cores(session, options);
     for (const std::string& path : asked.paths) session.redactor().know_path(path);
-    Choice choice(asked, read_answered(session, options), session.redactor());
+    const BatchLimits limits = limits_of(options);
+    Choice choice(asked, read_answered(session, options), limits, session.redactor());
     const std::size_t count = asked.paths.size();
-    constexpr std::size_t longest = 1 << 30;
     const ProgressCallback progress = session.progress();
     Output output;
     Tally tally;
@@ -230,8 +246,8 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     const auto memory = options.max_memory ? std::optional<std::size_t>() : session.options().memory;
     rules.at_once = std::min(options.jobs.value_or(default_jobs(asked.paths, memory, options.max_memory)),
                              std::max<std::size_t>(count, 1));
-    rules.timeout = std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest));
-    rules.most_memory = options.max_memory.value_or(0);
+    rules.timeout = std::chrono::seconds(limits.seconds);
+    rules.most_memory = limits.memory;
     rules.wanted = [&](std::size_t i) { return choice.wants(i); };
     const auto left = [&] { return count - choice.before() - choice.copies(); };
     if (progress)
@@ -239,7 +255,7 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     Share share{std::clamp<std::size_t>(available_processors() / rules.at_once, 1, most_jobs), {}};
     if (memory) share.memory = std::max<std::size_t>(*memory / rules.at_once, 1);
     if (options.max_memory) share.memory = *options.max_memory / 4 * 3;  // the rest: what is no column
-    const auto job = [&](std::size_t i) { return answer(asked.paths[i], session, share); };
+    const auto job = [&](std::size_t i) { return answer(asked, i, session, share); };
     const auto done = [&](std::size_t i, const ChildEnd& end) {
         const Json line = batch_line(choice.core(i), end, session.redactor(), options.brief);
         if (!choice.keeps(i, line)) return;
@@ -263,12 +279,13 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
 
 constexpr const char* details_of_lines =
     R"(PATH is a core, a folder (every core directly in it, recognised by content,
-compressed or not), or -: on standard input comes a core, as the kernel pipes
-it, or a list of paths, one per line or as find -print0 writes them. Each core
-is read in its own process. The lines come in the order of the paths. What went
-wrong is a line too: a crash ("crashed"), a core that takes longer than
---timeout ("timed-out") or more than --max-memory ("too-little-memory",
-"out-of-memory"), a process killed for lack of memory ("killed").
+compressed or not, and what cannot be read), or -: on standard input comes a
+core, as the kernel pipes it, or a list of paths, one per line or as find
+-print0 writes them. Each core is read in its own process. The lines come in the
+order of the paths. What went wrong is a line too: a file that is no core or
+cannot be read, a crash ("crashed"), a core that takes longer than --timeout
+("timed-out") or more than --max-memory ("too-little-memory", "out-of-memory"),
+a process killed for lack of memory ("killed").
 
 Each line has these columns, of the schema heapsift.batch/1, null where the core
 does not tell:
@@ -278,12 +295,14 @@ does not tell:
                  one with "-cut-" and the bytes of its file behind it
   exit           0 analysed, 3 in part, 1 not; then error {code, message, hint}
   signature      equal for the same cause: program, kind, who holds what; no
-                 address, count, line, host or version of Python is in it
+                 address, count, line, host or version of Python is in it; with
+                 --redact a number stands for the program's name
   host           as systemd-coredump noted it, else HOSTNAME of the process
   boot           id of the machine's boot (systemd-coredump)
   container      "kubernetes", or what the variable `container` says
   pid, started   when it began (when it imported `logging`)
-  stored         when the core was taken, else when its file was written
+  stored         when the core was taken, else when its file was written; of one
+                 from standard input, when it came
   command, interpreter
   packages       {name: version} of imported packages that say their version
   ended, signal, threads
@@ -292,13 +311,17 @@ does not tell:
   headline       the first screen's sentence
   suspects       [{kind, pattern, expression, bytes, share, cause, fix}]
   complete, certain, warnings
+  limits         {timeout, max_memory} that it had, in seconds and bytes
   seconds        that it took
   overview       as in overview --json; not with --brief
   core           as in the other answers; not with --brief
 
 Of copies of one core the first has a line; so has a cut one, unless the whole
 one has. A long batch that may be killed writes a file and goes on with it;
-cores that have a line there are known by their identity and skipped:
+cores that have a line there are known by their identity and skipped. Asked
+again are those over which heapsift was killed or not started, and those that a
+limit ended which is larger now. So a core may have several lines: the last one
+that was answered counts, else the last:
 
 )";
 
@@ -325,6 +348,7 @@ CommandRunner setup_batch(CommandOptions& declare) {
                  ValueKind::file);
     declare.texts("--resume", options->resume, "FILE", "skip cores that have a line in FILE");
     declare.text("--shard", options->shard, "I/N", "only the I-th of N parts of the paths");
+    declare.flag("--only-cores", options->only_cores, "no line of a file that is no core, as in a folder");
     declare.flag("--brief", options->brief, "without the columns `overview` and `core`");
     declare.choice(
         "--format", {"jsonl", "json"}, [](std::size_t) {},

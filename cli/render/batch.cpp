@@ -3,7 +3,6 @@
 
 #include "cli/render/batch.h"
 
-#include "cli/batch_lines.h"
 #include "cli/json_envelope.h"
 #include "cli/render/process.h"
 #include "parsers/base/text.h"
@@ -146,6 +145,8 @@ Json batch_line(const BatchCore& core, const ChildEnd& end, const Redactor& reda
     for (const char* key : {"complete", "certain"})
         line[key] = data.is_null() ? Json() : member(document, key);
     line["warnings"] = document.value("warnings", Json::array());
+    const auto limit = [](std::uint64_t of) { return of == 0 ? Json() : Json(of); };
+    line["limits"] = {{"timeout", limit(core.limits.seconds)}, {"max_memory", limit(core.limits.memory)}};
     line["seconds"] = in_milliseconds(end.seconds);
     if (brief) return line;
     if (!data.is_null()) line["overview"] = data;

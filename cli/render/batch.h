@@ -2,6 +2,7 @@
 
 // The line of one core in a batch.
 
+#include "cli/batch_lines.h"
 #include "cli/child_processes.h"
 #include "cli/json.h"
 #include "cli/redact.h"
@@ -17,6 +18,7 @@ struct BatchCore {
     std::string key;   // parsers/elf/core_key.h; "" if it has none
     StoredCore stored;
     std::uint64_t file_bytes = 0;  // of its file
+    BatchLimits limits = {};       // that its analysis has
 };
 
 /// The line of a core, of the schema that `heapsift help batch` has column by column, from the result of `heapsift

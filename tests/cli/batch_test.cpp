@@ -16,6 +16,7 @@
 #include "tests/elf/temporary_directory.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -265,6 +266,41 @@ TEST_CASE("batch: a file of lines is gone on with, without what was not finished
     CHECK_FALSE(some.has("4", "b"));
 }
 
+TEST_CASE("batch: what a limit ended is asked again where that is larger now", "[cli][batch]") {
+    BatchCore core{"/cores/core.1", "0123", {}, 0, {60, 1 << 30}};
+    ChildEnd end;
+    end.signal = SIGKILL;
+    end.timed_out = true;
+    const Json slow = batch_line(core, end, Redactor(false), true);
+    CHECK(slow["limits"] == Json::parse(R"({"timeout":60,"max_memory":1073741824})"));
+    const Json large = batch_line(
+        core, ended(1, R"({"core":null,"data":null,"error":{"code":"out-of-memory","message":"m"}})"),
+        Redactor(false), true);
+    const auto answered = [](const Json& line, BatchLimits limits) {
+        AnsweredCores cores(limits);
+        cores.add_line(line);
+        return cores.has("0123", "x");
+    };
+    CHECK(answered(slow, {60, 2U << 30}));
+    CHECK(answered(slow, {10, 0}));
+    CHECK_FALSE(answered(slow, {61, 1}));
+    CHECK_FALSE(answered(slow, {0, 1}));
+    CHECK(answered(large, {0, 1 << 30}));
+    CHECK(answered(large, {0, 1 << 29}));
+    CHECK_FALSE(answered(large, {1, (1 << 30) + 1}));
+    CHECK_FALSE(answered(large, {1, 0}));
+    Json old = slow;
+    old.erase("limits");
+    CHECK(answered(old, {0, 0}));
+    core.limits = {};
+    CHECK(answered(batch_line(core, end, Redactor(false), true), {0, 0}));
+    CHECK(answered(batch_line(core, ended(0, good), Redactor(false), true), {0, 0}));
+    AnsweredCores both({100, 0});
+    both.add_line(slow);
+    both.add_line(batch_line({"/cores/core.1", "0123", {}, 0, {100, 0}}, end, Redactor(false), true));
+    CHECK(both.has("0123", "x"));
+}
+
 TEST_CASE("batch: what is no file of lines is not gone on with", "[cli][batch]") {
     const TemporaryDirectory directory;
     CHECK(may_be_lines(directory.below("not there")));
@@ -311,6 +347,23 @@ TEST_CASE("batch: each path is in one part", "[cli][batch]") {
         CHECK_THROWS_AS(shard_of(wrong), Error);
 }
 
+TEST_CASE("batch: what cannot be read in a folder is asked, and says so itself", "[cli][batch]") {
+    const TemporaryDirectory directory;
+    directory.write("cores/text", "no core, but long enough to be one");
+    const std::string folder = directory.path() + "/cores", link = folder + "/core.1";
+    REQUIRE(::symlink("/nonexistent/core", link.c_str()) == 0);
+    REQUIRE(::mkfifo((folder + "/fifo").c_str(), 0600) == 0);
+    std::istringstream nothing;
+    const std::vector<std::string> words = {folder};
+    CHECK(find_core_paths(words, nothing).paths == std::vector<std::string>{link});
+    if (::geteuid() == 0) return;  // who may read everything
+    ::chmod((folder + "/text").c_str(), 0);
+    CHECK(find_core_paths(words, nothing).paths == std::vector<std::string>{link, folder + "/text"});
+    ::chmod(folder.c_str(), 0);
+    CHECK(find_core_paths(words, nothing).paths == words);
+    ::chmod(folder.c_str(), 0700);
+}
+
 TEST_CASE("batch: a core on standard input, or a list", "[cli][batch]") {
     const TemporaryDirectory directory;
     const std::string bytes = CoreWriter().thread(1, 6).load(0x10000, std::string(4096, 'a')).bytes();
@@ -327,6 +380,12 @@ TEST_CASE("batch: a core on standard input, or a list", "[cli][batch]") {
     CHECK_FALSE(list.core.is_open());
     CHECK(list.text == "a\nb\n");
     CHECK(piped("").text.empty());
+    CHECK(piped(std::string("\x01\x02\x03\xff\xfe\n\x90zz", 9)).core.is_open());
+    CHECK(piped(std::string(5000, '\0')).core.is_open());
+    const std::string odd = directory.write("core.\x01\xff", bytes);
+    CHECK(piped(odd + "\n").text == odd + "\n");
+    CHECK(piped("/nowhere/core.1\n/nowhere/core.2").text.size() == 31);
+    CHECK_FALSE(piped("\n\n").core.is_open());
 }
 
 TEST_CASE("batch: the key of a core is its own, wherever it lies", "[cli][batch]") {
@@ -396,6 +455,14 @@ TEST_CASE("batch: words are files, folders with cores, and lists", "[cli][batch]
     REQUIRE(found.notes.size() == 1);
     CHECK(found.notes[0] ==
           directory.path() + "/cores: 2 cores; left out: 2 files that are no cores, 1 folder");
+
+    CHECK(find_core_paths(words, nothing, "", true).paths ==
+          std::vector<std::string>{first, second, "/nonexistent", first, first});
+    const std::vector<std::string> text = {directory.path() + "/cores/text"};
+    CHECK(find_core_paths(text, nothing).paths == text);
+    const CorePaths left_out = find_core_paths(text, nothing, "", true);
+    CHECK(left_out.paths.empty());
+    CHECK(left_out.notes == std::vector<std::string>{"left out: 1 file that is no core"});
 
     const std::vector<std::string> dash = {"-"};
     std::istringstream lines("a b\n\nc\n"), nul(std::string("a\nb\0c\0", 6)), unfinished("last");
