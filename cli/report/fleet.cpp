@@ -105,14 +105,51 @@ FleetCause& Fleet::cause_of(const FleetLine& line) {
     return cause;
 }
 
+Fleet::Rank Fleet::rank_of(const FleetLine& line) {
+    if (!line.is_failure()) return Rank::answer;
+    return line.identity.empty() ? Rank::unnamed_failure : Rank::failure;
+}
+
+std::uint64_t Fleet::place() const {
+    constexpr unsigned bits_of_line = 40;
+    return std::uint64_t{files_} << bits_of_line | line_of_file_;
+}
+
+/// Whether it is the line of its core, as far as is known.
+bool Fleet::counts(const FleetLine& line) {
+    const std::uint64_t key = line.key();
+    const Rank rank = rank_of(line);
+    if (!line.identity.empty()) named_paths_.insert(line.path_key());
+    if (rank == Rank::unnamed_failure && repeats_.told_elsewhere.has(key)) return false;
+    if (const auto decided = repeats_.line_that_counts.find(key); decided != repeats_.line_that_counts.end())
+        return decided->second == place();
+    if (seen_.insert(key)) {
+        if (rank != Rank::answer) failing_.emplace(key, rank);
+        return true;
+    }
+    const auto failing = failing_.find(key);
+    const Rank first = failing == failing_.end() ? Rank::answer : failing->second;
+    Winner& winner = repeated_keys_.try_emplace(key, Winner{0, first}).first->second;
+    if (rank >= winner.rank) winner = {place(), rank};
+    return false;
+}
+
+std::optional<FleetRepeats> Fleet::repeats() const {
+    FleetRepeats found = repeats_;
+    for (const auto& [key, winner] : repeated_keys_)
+        if (winner.place != 0) found.line_that_counts.emplace(key, winner.place);
+    for (const auto& [key, rank] : failing_)
+        if (rank == Rank::unnamed_failure && named_paths_.has(key)) found.told_elsewhere.insert(key);
+    if (found.line_that_counts.size() == repeats_.line_that_counts.size() &&
+        found.told_elsewhere.count() == repeats_.told_elsewhere.count())
+        return std::nullopt;
+    return found;
+}
+
 void Fleet::add(const FleetLine& line) {
     ++lines_;
-    const std::uint64_t key = line.key();
-    if (line.is_accident()) {
-        accidents_.push_back({key, accident_codes_.number_of(line.error_code)});
-        return;
-    }
-    if (!seen_.insert(key)) {
+    ++line_of_file_;
+    if (!counts(line)) {
         ++repeated_;
         return;
     }
@@ -158,17 +195,6 @@ void Fleet::add_failure(const std::string& code, const std::string& path, const 
     const bool known = failures_.count(code) > 0 || failures_.size() < most_codes;
     FleetFailure& failure = failures_[known ? code : other_names];
     if (failure.cores++ == 0) failure = {1, path, message};
-}
-
-void Fleet::finish() {
-    for (const Accident& accident : accidents_) {
-        if (seen_.insert(accident.key))
-            add_failure(accident_codes_.text(accident.code), {},
-                        "heapsift was killed over it, or not started");
-        else
-            ++repeated_;
-    }
-    accidents_.clear();
 }
 
 std::vector<const FleetCause*> Fleet::causes() const {

@@ -3,18 +3,25 @@
 // Many cores, from the lines of batches: what each cause has, and each host.
 //
 // Lines are taken one by one and forgotten. What stays is a number for each hour, host, interpreter and version of a
-// package that a cause was seen with, the texts of these, an example of each cause, and eight to sixteen bytes for each
-// core, by which one that was told of twice counts once. A million lines of thirty causes on a thousand hosts take 40 MB
-// in all; lines that were made to take most, with a cause, a host and a package of their own each, 2.5 KB each for the
-// first hundred thousand, since there is an end to causes and to names.
+// package that a cause was seen with, the texts of these, an example of each cause, and 16 to 32 bytes for each core, by
+// which one that was told of twice counts once. A million lines of thirty causes on a thousand hosts take 60 MB in all;
+// lines that were made to take most, with a cause, a host and a package of their own each, 2.5 KB each for the first
+// hundred thousand, since there is an end to causes and to names.
+//
+// A core may have several lines: what failed is asked again, with more time or elsewhere, and files are put together. Of
+// these one counts: the last that was answered, else the last. Which that is is known at the end. So the first one is
+// counted, and where another one should have been, the lines are read again, with what is known then (FleetRepeats).
+// A failure may have no identity, since the core was not read: then it is that of the core that its path leads to.
 
 #include "cli/report/fleet_line.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heapsift {
@@ -77,20 +84,33 @@ struct FleetFailure {
     std::string path = {}, message = {};  // of the first
 };
 
+/// Cores of which not the first line counts.
+struct FleetRepeats {
+    std::unordered_map<std::uint64_t, std::uint64_t> line_that_counts;  // by key; Fleet::place
+    FleetKeys told_elsewhere;  // keys of paths: failures without an identity that count nothing
+};
+
 class Fleet {
 public:
     static constexpr std::size_t most_causes = 10'000, most_names = 100'000, most_codes = 1000;
 
+    Fleet() = default;
+    explicit Fleet(FleetRepeats repeats) : repeats_(std::move(repeats)) {}
+
     /// Lines that follow are of another file.
-    void begin_file() { ++files_; }
+    void begin_file() {
+        ++files_;
+        line_of_file_ = 0;
+    }
     void add(const FleetLine& line);
     void skip_unended() { ++skipped_.unended; }
     void skip_no_json() { ++skipped_.no_json; }
     void skip_other_schema() { ++skipped_.other_schema; }
     void skip_too_long() { ++skipped_.too_long; }
     void note_damaged_file() { ++skipped_.damaged_files; }
-    /// After the last line: cores over which heapsift was killed, and which were not answered elsewhere, have failed.
-    void finish();
+    /// After the last line: nothing if what was counted is right; else what a Fleet must be made with that is given the
+    /// same lines again, in the same order. Lines that have come to the end of a file meanwhile do no harm.
+    std::optional<FleetRepeats> repeats() const;
 
     struct Skipped {
         std::uint64_t unended = 0, no_json = 0, other_schema = 0, too_long = 0, damaged_files = 0;
@@ -122,10 +142,17 @@ public:
     const Skipped& skipped() const { return skipped_; }
 
 private:
-    struct Accident {
-        std::uint64_t key;
-        std::uint32_t code;
+    /// Of the lines of one core that with the highest rank counts, of several the last.
+    enum class Rank : std::uint8_t { unnamed_failure, failure, answer };
+    struct Winner {
+        std::uint64_t place = 0;  // 0: the first one
+        Rank rank = Rank::answer;
     };
+    static Rank rank_of(const FleetLine& line);
+    /// Of a line: that of its file in the upper bits.
+    std::uint64_t place() const;
+    bool counts(const FleetLine& line);
+
     void add_failure(const std::string& code, const std::string& path, const std::string& message);
     FleetCause& cause_of(const FleetLine& line);
     void join_rare_causes();
@@ -133,11 +160,14 @@ private:
     std::unordered_map<std::string, FleetCause> causes_;
     std::map<std::string, FleetFailure> failures_;
     FleetNames hosts_{most_names}, interpreters_{most_codes}, signals_{most_codes}, packages_{most_names},
-        package_names_{most_names}, accident_codes_{most_codes};
+        package_names_{most_names};
     std::vector<std::uint32_t> package_of_;
     FleetCounts cores_of_package_, cores_of_version_;
-    FleetKeys seen_;
-    std::vector<Accident> accidents_;
+    FleetRepeats repeats_;                             // that were known before
+    FleetKeys seen_, named_paths_;                     // keys; of paths of lines with an identity
+    std::unordered_map<std::uint64_t, Rank> failing_;  // of those seen, whose first line is no answer
+    std::unordered_map<std::uint64_t, Winner> repeated_keys_;
+    std::uint64_t line_of_file_ = 0;
     Skipped skipped_;
     std::size_t files_ = 0;
     bool unnamed_host_ = false;

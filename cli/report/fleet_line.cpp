@@ -136,9 +136,14 @@ private:
 
 }  // namespace
 
+std::uint64_t FleetLine::path_key() const {
+    const std::uint64_t hash = XXH3_64bits_withSeed(path.data(), path.size(), 1);
+    return hash == 0 ? 1 : hash;
+}
+
 std::uint64_t FleetLine::key() const {
-    const std::string& text = identity.empty() ? path : identity;
-    const std::uint64_t hash = XXH3_64bits_withSeed(text.data(), text.size(), identity.empty() ? 1 : 0);
+    if (identity.empty()) return path_key();
+    const std::uint64_t hash = XXH3_64bits(identity.data(), identity.size());
     return hash == 0 ? 1 : hash;
 }
 

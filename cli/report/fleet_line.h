@@ -24,10 +24,11 @@ struct FleetLine {
     std::optional<std::int64_t> hour = {};  // since 1970, of `stored`, else of `started`
     std::optional<std::uint64_t> in_use = {};
 
-    /// heapsift was killed over the core, or not started: such a core is asked again (cli/batch_lines.h).
-    bool is_accident() const { return error_code == "killed" || error_code == "not-started"; }
-    /// How a core is told from others: its identity, else its path.
+    bool is_failure() const { return exit == 1 || !error_code.empty(); }
+    /// How a core is told from others: its identity, else its path. Never 0.
     std::uint64_t key() const;
+    /// Of the path alone; differs from the key of any identity. Never 0.
+    std::uint64_t path_key() const;
 };
 
 enum class FleetLineState : std::uint8_t { read, no_json, other_schema };

@@ -3,6 +3,9 @@
 #include "cli/report/lines_source.h"
 #include "cli/units.h"
 
+#include <optional>
+#include <utility>
+
 namespace heapsift {
 namespace {
 
@@ -50,7 +53,10 @@ void read_lines_of(Fleet& fleet, const std::string& path, const ProgressCallback
 Fleet read_fleet(const std::vector<std::string>& files, const ProgressCallback& progress) {
     Fleet fleet;
     for (const std::string& path : files) read_lines_of(fleet, path, progress);
-    fleet.finish();
+    std::optional<FleetRepeats> repeats = fleet.repeats();
+    if (!repeats) return fleet;
+    fleet = Fleet(std::move(*repeats));
+    for (const std::string& path : files) read_lines_of(fleet, path, progress);
     return fleet;
 }
 

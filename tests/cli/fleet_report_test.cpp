@@ -76,11 +76,19 @@ std::string page_text(const Fleet& fleet, const FleetPageWishes& wishes = {}, bo
 }
 
 Fleet fleet_of(const std::vector<MadeLine>& lines) {
+    const auto add_all = [&](Fleet& fleet) {
+        fleet.begin_file();
+        for (const MadeLine& line : lines) fleet.add(read(line.text()));
+    };
     Fleet fleet;
-    fleet.begin_file();
-    for (const MadeLine& line : lines) fleet.add(read(line.text()));
-    fleet.finish();
-    return fleet;
+    add_all(fleet);
+    std::optional<FleetRepeats> repeats = fleet.repeats();
+    if (!repeats) return fleet;
+    Fleet again(std::move(*repeats));
+    add_all(again);
+    CHECK_FALSE(again.repeats());
+    CHECK(again.cores() + again.repeated() == lines.size());
+    return again;
 }
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -165,25 +173,64 @@ TEST_CASE("fleet line: a time is of this century, or none", "[cli][fleet]") {
         CHECK((last / hours_of_bar(0, last)) + 2 <= 61);
 }
 
-TEST_CASE("fleet: a core counts once; one over which heapsift was killed, where nothing else is said of it",
-          "[cli][fleet]") {
-    MadeLine good, again, killed, lost;
+TEST_CASE("fleet: a core counts once, by the last line that was answered, else the last", "[cli][fleet]") {
+    MadeLine good, again, killed, lost, slow;
     again.host = "elsewhere";
     killed.error = lost.error = "killed";
-    killed.exit = lost.exit = 1;
-    lost.identity = "9";
+    slow.error = "timed-out";
+    killed.exit = lost.exit = slow.exit = 1;
+    lost.identity = slow.identity = "9";
     MadeLine unnamed;
     unnamed.identity.clear();
+    unnamed.path = "/cores/text";
     unnamed.error = "not-a-core";
     unnamed.exit = 1;
-    const Fleet fleet = fleet_of({killed, lost, good, again, lost, unnamed, unnamed});
+    const Fleet fleet = fleet_of({killed, lost, good, again, killed, lost, slow, unnamed, unnamed});
     CHECK(fleet.cores() == 3);
     CHECK(fleet.analysed() == 1);
     CHECK(fleet.failed() == 2);
-    CHECK(fleet.repeated() == 4);
-    CHECK(fleet.failures().at("killed").cores == 1);
-    CHECK(fleet.failures().at("not-a-core").path == "/cores/core.1");
-    CHECK(fleet.hosts().count() == 1);
+    CHECK(fleet.repeated() == 6);
+    CHECK(fleet.failures().size() == 2);
+    CHECK(fleet.failures().at("timed-out").cores == 1);
+    CHECK(fleet.failures().at("not-a-core").path == "/cores/text");
+    REQUIRE(fleet.hosts().count() == 1);
+    CHECK(fleet.hosts().text(0) == "elsewhere");
+}
+
+TEST_CASE("fleet: a failure without an identity is of the core that its path leads to", "[cli][fleet]") {
+    MadeLine failed, answered, slow, other;
+    failed.identity.clear();
+    failed.error = "not-copied";
+    slow.error = "timed-out";
+    failed.exit = slow.exit = 1;
+    other.identity = "7";
+    other.path = "/cores/core.7";
+    for (const bool failed_first : {true, false}) {
+        const Fleet fleet =
+            failed_first ? fleet_of({failed, answered, other}) : fleet_of({answered, other, failed});
+        CHECK(fleet.analysed() == 2);
+        CHECK(fleet.failed() == 0);
+        CHECK(fleet.repeated() == 1);
+    }
+    const Fleet fleet = fleet_of({failed, slow, failed});
+    CHECK(fleet.cores() == 1);
+    CHECK(fleet.failures().count("timed-out") == 1);
+}
+
+TEST_CASE("fleet: lines that come once each are read once", "[cli][fleet]") {
+    MadeLine first, second, failed;
+    second.identity = "2";
+    second.path = failed.path = "/cores/core.2";
+    failed.identity = "3";
+    failed.error = "killed";
+    failed.exit = 1;
+    Fleet fleet;
+    fleet.begin_file();
+    for (const MadeLine& line : {first, second, failed}) fleet.add(read(line.text()));
+    CHECK_FALSE(fleet.repeats());
+    CHECK(fleet.cores() == 3);
+    fleet.add(read(failed.text()));  // one that does not count
+    CHECK(fleet.repeats());
 }
 
 TEST_CASE("fleet: keys are kept apart, whatever they are", "[cli][fleet]") {
