@@ -220,6 +220,42 @@ class Fleets(Case):
         self.assertEqual(caught.exception.line["error"]["code"], "not-copied")
         self.assertEqual(str(pickle.loads(pickle.dumps(caught.exception))), str(caught.exception))
 
+    def test_a_file_of_a_folder_that_is_no_core_has_no_line(self) -> None:
+        from heapsift._fleet import answer_core
+        text, link = self.folder / "text", self.folder / "core.link"
+        text.write_text("no core at all")
+        link.symlink_to("/nonexistent")
+        words = ["--brief", "--only-cores"]
+        self.assertIsNone(answer_core(str(text), self.program, words, {}))
+        self.assertEqual(answer_core(str(text), self.program, ["--brief"], {})["error"]["code"], "not-a-core")
+        self.assertEqual(answer_core(str(link), self.program, words, {})["error"]["code"], "no-such-file")
+        self.assertEqual(answer_core(str(self.core_path), self.program, words, {})["exit"], 0)
+
+    def test_errors_are_the_same_in_another_process(self) -> None:
+        for kind in (self.heapsift.Error, self.heapsift.InputError, self.heapsift.UsageError):
+            error = kind("no-answer", "it said nothing", "try again", 7)
+            again = pickle.loads(pickle.dumps(error))
+            self.assertIs(type(again), kind)
+            self.assertEqual((again.code, again.message, again.hint, again.exit_code, str(again)),
+                             (error.code, error.message, error.hint, error.exit_code, str(error)))
+
+    def test_what_a_limit_ended_is_asked_again_with_a_larger_one(self) -> None:
+        from heapsift._fleet import is_worth_more, read_answered
+        slow = {"schema": "heapsift.batch/1", "path": "a", "identity": "1", "error": {"code": "timed-out"},
+                "limits": {"timeout": 60, "max_memory": 1 << 30}}
+        large = {**slow, "error": {"code": "out-of-memory"}}
+        for line, options, expected in (
+                (slow, {}, True), (slow, {"timeout": 60}, False), (slow, {"timeout": 61}, True), (slow, {"timeout": 0}, True),
+                (slow, {"timeout": 60, "max_memory": "9G"}, False), (large, {}, True), (large, {"max_memory": "1G"}, False),
+                (large, {"max_memory": 1 << 30}, False), (large, {"max_memory": "1025M"}, True),
+                (large, {"max_memory": "odd"}, False), ({**slow, "limits": None}, {}, False),
+                ({**slow, "error": {"code": "killed"}}, {}, True), ({**slow, "error": None}, {}, False)):
+            self.assertEqual(is_worth_more(line, **options), expected, (line, options))
+        path = self.folder / "limits.jsonl"
+        path.write_text(json.dumps(slow) + "\n")
+        self.assertEqual(read_answered([str(path)], 60), ({"1"}, {"a": "1"}))
+        self.assertEqual(read_answered([str(path)], 90), (set(), {}))
+
     def test_lines_that_grow(self) -> None:
         from heapsift._fleet import LinesFile, read_answered
         path = str(self.folder / "lines.jsonl")
@@ -250,7 +286,14 @@ class Fleets(Case):
         a, b = str(folder / "a"), str(folder / "b")
         self.assertEqual(find_cores(folder, {}), [(a, 5, False), (b, 5, False)])
         self.assertEqual(find_cores([b, "file://" + b, str(folder / "[ab]"), "/nonexistent"], {}),
-                         [(b, 5, True), (a, 5, False), ("/nonexistent", 0, True)])
+                         [(b, 5, True), (a, 5, True), ("/nonexistent", 0, True)])
+        link = folder / "core.link"
+        link.symlink_to("/nonexistent")
+        self.assertEqual(find_cores([folder], {}), [(a, 5, False), (b, 5, False), (str(link), 0, False)])
+        self.assertEqual(find_cores([str(folder / "core.*")], {}), [(str(link), 0, True)])
+        below = folder / "below" / "c"
+        below.write_bytes(b"1")
+        self.assertEqual(find_cores([str(folder / "b*")], {}), [(b, 5, True), (str(below), 1, False)])
         self.assertEqual(needed_memory("core", 1000 << 20), (256 + 900) << 20)
         self.assertEqual(needed_memory("core.zst", 100 << 20), (256 + 720) << 20)
 

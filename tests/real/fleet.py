@@ -14,6 +14,7 @@ line that says so, and the others theirs. What an engine costs a core is printed
 
 import collections
 import glob
+import gzip
 import json
 import os
 import random
@@ -32,7 +33,7 @@ import interpreters
 
 _PATIENCE = 7200
 # How the line of one core may differ between two runs.
-_OWN = ("seconds", "warnings")
+_OWN = ("seconds", "warnings", "limits")
 _NO_CAUSE = ("bounded_cache",)  # with a bound it is a suspect or not by how full it is
 _LARGE = """
 import standstill
@@ -79,8 +80,9 @@ def main():
     if not kinds or not found:
         return harness.end(failures)
     test = Test(options, work)
+    test.found = [one for one in found if not one.debug and not one.tree]
     if not options.cores:
-        failures += make(options, [one for one in found if not one.debug and not one.tree], test.folder)
+        failures += make(options, test.found, test.folder)
     count = len(glob.glob(test.folder + "/*.core.zst"))
     paths = sorted(glob.glob(test.folder + "/*.core.zst"))
     lines, seconds = on_one_machine(test, paths)
@@ -96,7 +98,7 @@ def main():
               flush=True)
     if "overhead" in options.parts:
         overhead(test)
-    for name, run in (("signatures", signatures), ("copies", copies), ("kills", killed), ("large", large)):
+    for name, run in (("signatures", signatures), ("copies", copies), ("odd", odd), ("limits", limits), ("programs", programs), ("kills", killed), ("large", large)):
         if name in options.parts:
             run(test, lines)
     return harness.end(failures + test.failures)
@@ -109,7 +111,7 @@ def parse():
     parser.add_argument("--kills", type=int, default=4, help="of a batch, and of a fleet")
     parser.add_argument("--cores", metavar="FOLDER")
     parser.add_argument("--engines", nargs="*", default=["dask", "parallel", "slurm"])
-    parser.add_argument("--parts", nargs="*", default=["engines", "overhead", "signatures", "copies", "kills", "large"])
+    parser.add_argument("--parts", nargs="*", default=["engines", "overhead", "signatures", "copies", "odd", "limits", "programs", "kills", "large"])
     parser.add_argument("--seed", type=int, default=23)
     options = parser.parse_args()
     options.heapsift, options.build = os.path.abspath(options.heapsift), os.path.abspath(options.build)
@@ -403,6 +405,104 @@ def remote(test, heapsift, chosen):
         if set(glob.glob("/tmp/heapsift-*")) - before:
             test.fail("sftp: left over: %s" % (set(glob.glob("/tmp/heapsift-*")) - before))
         print("          sftp: a core copied, analysed and removed", flush=True)
+
+
+def odd(test, lines):
+    """Files that are no cores, and what cannot be read: batch and a fleet say the same, of a folder and of each that is named."""
+    folder = os.path.join(test.work, "odd")
+    os.makedirs(folder + "/folder")
+    os.symlink("/nonexistent", folder + "/core.dangling")
+    os.mkfifo(folder + "/core.fifo")
+    shutil.copy("/bin/true", folder + "/core.program")
+    shutil.copy(lines[0]["path"], folder + "/core.whole.zst")
+    with open(lines[0]["path"], "rb") as source:
+        start = source.read(3000)
+    head = subprocess.run(["zstd", "-dcq", lines[0]["path"]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout[:3000]
+    for name, content in (("empty", b""), ("text", b"a text that is longer than a header\n"), ("text.gz", gzip.compress(b"a text")), ("cut.zst", start[:10]), ("packed.zst", start),
+                          ("header", head[:30]), ("headers", head[:70]), ("head", head), ("zeros", bytes(5000))):
+        with open("%s/core.%s" % (folder, name), "wb") as file:
+            file.write(content)
+    environment = test.environment
+    named = sorted(path for path in glob.glob(folder + "/core.*"))
+    for title, words in (("of a folder", [folder]), ("named", named)):
+        done = subprocess.run([test.heapsift, "batch", "--brief", *words], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE)
+        ours = [json.loads(line) for line in done.stdout.splitlines()]
+        codes = {os.path.basename(line["path"])[5:]: (line.get("error") or {}).get("code") for line in ours}
+        if done.returncode != 3 or codes.get("dangling") != "no-such-file" or codes.get("whole.zst", "") is not None or (len(ours) == len(named)) != (title == "named"):
+            test.fail("odd: %s: exit %d, %s" % (title, done.returncode, codes))
+        if fleet_engines.why_no_dask():
+            continue
+        sys.path.insert(0, test.site)
+        import heapsift
+        theirs = heapsift.fleet(words, program=test.heapsift).lines()
+        if [comparable(line) for line in ours] != [comparable(line) for line in theirs]:
+            test.fail("odd: %s: a fleet has %s, not %s" % (title, [(os.path.basename(line["path"]), (line.get("error") or {}).get("code")) for line in theirs], codes))
+    only = subprocess.run([test.heapsift, "batch", "--brief", folder + "/core.dangling"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if only.returncode != 1:
+        test.fail("odd: exit %d of a link to nowhere alone" % only.returncode)
+    # On standard input: a core, what should have been one, and a list.
+    for content, code, shown in ((head, "runtime-not-found", "-"), (bytes(5000), "not-a-core", "-"), (b"\x01\xff\n\x02" * 9, "not-a-core", "-"), (gzip.compress(b"a text"), "not-a-core", "-"),
+                                 (b"/nowhere/core\n", "no-such-file", "/nowhere/core")):
+        done = subprocess.run([test.heapsift, "batch", "--brief", "-"], env=environment, input=content, capture_output=True, timeout=_PATIENCE)
+        got = [json.loads(line) for line in done.stdout.splitlines()]
+        if done.returncode != 1 or [(line["path"], line["error"]["code"]) for line in got] != [(shown, code)] or "/proc/" in got[0]["error"]["message"] or (shown == "-") != bool(got[0]["stored"]):
+            test.fail("odd: of %r on standard input: %s" % (content[:10], got))
+
+
+def limits(test, lines):
+    """What a limit ended is asked again where that is larger now, by a batch and by a fleet."""
+    before = os.path.join(test.work, "limits.before.jsonl")
+    slow, large = ({**line, "exit": 1, "error": {"code": code, "message": code, "hint": None}, "limits": {"timeout": 60, "max_memory": 1 << 30}}
+                   for line, code in zip(lines, ("timed-out", "out-of-memory")))
+    with open(before, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in (slow, large))
+    paths = [slow["path"], large["path"]]
+    heapsift = None
+    if not fleet_engines.why_no_dask():
+        sys.path.insert(0, test.site)
+        import heapsift
+    for timeout, memory, expected in ((60, 1 << 30, []), (61, 1 << 30, paths[:1]), (10, 2 << 30, paths[1:]), (0, None, paths)):
+        words = ["--timeout", str(timeout), *(["--max-memory", str(memory)] if memory else [])]
+        output = os.path.join(test.work, "limits.%d.jsonl" % timeout)
+        test.batch(output, *paths, "--resume", before, *words)
+        made = read(output)
+        if [line["path"] for line in made] != expected or any(line["exit"] or line["limits"] != {"timeout": timeout or None, "max_memory": memory} for line in made):
+            test.fail("limits: %s: %s" % (words, [(line["path"], line["exit"], line["limits"]) for line in made]))
+        if heapsift:
+            again = heapsift.fleet(paths, resume=before, program=test.heapsift, timeout=timeout, **({"max_memory": memory} if memory else {})).lines()
+            if [line["path"] for line in again] != expected:
+                test.fail("limits: a fleet: %s: %s" % (words, [line["path"] for line in again]))
+
+
+def programs(test, _):
+    """Signatures of programs with long paths, with blanks in them, of modules; with --redact they are apart too, and do not name the program."""
+    deep = os.path.join(test.work, "a folder with blanks", *["applications-of-production"] * 3)
+    os.makedirs(deep)
+    shutil.copy(os.path.join(cores.PROGRAMS, "standstill.py"), deep)
+    for name in ("billing", "orders"):
+        with open(os.path.join(deep, name + ".py"), "w") as file:
+            file.write("import standstill\nstandstill.write_and_rest('truth.json', {})\n")
+    seen = {}
+    for interpreter in test.found:
+        for name, words in (("billing.py", [deep + "/billing.py"]), ("orders.py", [deep + "/orders.py"]), ("orders", ["-m", "orders"])):
+            try:
+                core, _ = cores.take_at_rest(interpreter, words, "kernel", deep, os.path.join(deep, "truth.json"), PYTHONPATH=deep)
+            except cores.NoCore as reason:
+                test.fail("programs: %s" % reason)
+                continue
+            for redact in (False, True):
+                done = subprocess.run([test.heapsift, "batch", "--brief", "-q", core, *(["--redact"] if redact else [])], env=test.environment, capture_output=True, text=True, check=False)
+                program = json.loads(done.stdout)["signature"].split(";")[0]
+                seen.setdefault((name, redact), set()).add(program)
+            os.remove(core)
+    for (name, redact), found in sorted(seen.items()):
+        named = any(part in program for program in found for part in ("billing", "orders"))
+        if (not redact and found != {name}) or (redact and (named or not all("#" in program for program in found))):
+            test.fail("programs: %s%s: %s" % (name, " --redact" if redact else "", sorted(found)))
+    numbers = [{program.split("#")[-1] for program in seen.get((name, True), ())} for name in ("billing.py", "orders.py", "orders")]
+    if any(len(one) != 1 for one in numbers) or len(set.union(*numbers)) != 3:
+        test.fail("programs: --redact: %s" % numbers)
+    print("programs  %s" % {name: sorted(found) for (name, redact), found in sorted(seen.items()) if redact}, flush=True)
 
 
 # Kills

@@ -22,6 +22,10 @@ class Error(Exception):
         self.hint = hint
         self.exit_code = exit_code
 
+    def __reduce__(self) -> Any:
+        """So that an error is the same after it was sent to another process, as Dask sends those of its tasks."""
+        return type(self), (self.code, self.message, self.hint, self.exit_code)
+
 
 class InputError(Error):
     """The input cannot be analysed: no core, or not of an interpreter that heapsift knows (exit code 1)."""

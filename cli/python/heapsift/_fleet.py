@@ -16,7 +16,8 @@ scheduler that Dask supports will do (`LocalCluster`, dask-ssh, dask-jobqueue, K
   (`setpriv --pdeathsig`, of util-linux), and what it had on disk lies in the worker's own directory, which Dask clears.
 - **Paths are fsspec's.** One without a protocol is a file as the *worker* sees it. A remote one is copied to the
   worker's disk, checked by its length, analysed, and removed; its line has the path as it was given. A folder is what
-  lies directly in it, without what is no core; `*` is expanded. Folders and `*` are listed here, by this process.
+  lies directly in it, without what is no core (the worker tells, as `batch` does); `*` is expanded, and a file that it
+  names has a line, whatever it is, as one that a shell expands. Folders and `*` are listed here, by this process.
 - **Memory is a resource.** An analysis takes up to 256 MiB and nine tenths of the core. Where workers declare how
   much they have (`dask worker --resources MEMORY=16e9`), each task asks for its part, so that Dask does not put two
   large cores onto one worker; what no worker has, the largest gets alone. Dask's own limit on a worker's memory does not
@@ -26,8 +27,9 @@ scheduler that Dask supports will do (`LocalCluster`, dask-ssh, dask-jobqueue, K
   each on a worker that it has not failed on: else one that fails at once would take the retries of all). Then its line
   says so: there is a line for each core in the end.
 - **Never twice.** A core is known by its identity, which is in the core and not in its path. Lines of the same
-  identity as one before are dropped. With `resume`, the workers are told what is answered, and stop as soon as they know the
-  core: a moment for a file, its transfer for a remote one. Where paths are never used again, as with dated names,
+  identity as one before are dropped. With `resume` cores are asked again over which the program was killed, and those
+  that a limit ended which is larger now; the workers are told what is answered, and stop as soon as they know the core: a
+  moment for a file, its transfer for a remote one. Where paths are never used again, as with dated names,
   `by_path=True` spares that.
 - **Lines are written as they come**, each with one call, so that a file that was killed in the middle is whole but
   for its last line, which is cut off when the file is gone on with.
@@ -39,6 +41,7 @@ import fcntl
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -53,6 +56,7 @@ Path = Union[str, "os.PathLike[str]"]
 Line = Dict[str, Any]
 
 SCHEMA = "heapsift.batch/1"
+DEFAULT_TIMEOUT = 1800  # seconds, of batch
 BASE_MEMORY = 256 << 20
 PACKED = 8  # how much larger than its file a compressed core is taken to be: 6 to 15 as a rule
 PACKED_ENDINGS = (".zst", ".gz", ".xz", ".lz4")
@@ -84,7 +88,7 @@ def error_line(path: str, code: str, message: str, hint: Optional[str] = None) -
                "suspects", "complete", "certain")
     return {"schema": SCHEMA, "path": path, "identity": None, "exit": 1,
             "error": {"code": code, "message": message, "hint": hint}, "signature": f"not analysed: {code}",
-            **dict.fromkeys(columns), "warnings": [], "seconds": None}
+            **dict.fromkeys(columns), "warnings": [], "limits": {"timeout": None, "max_memory": None}, "seconds": None}
 
 
 def line_text(line: Line) -> str:
@@ -130,7 +134,7 @@ def _copied(path: str, storage: Dict[str, Any], folder: str) -> str:
 
 
 def _ask(program: str, path: str, words: List[str], answered: Iterable[str], folder: str) -> Optional[Line]:
-    """The program's line; None if the core is one of those `answered`."""
+    """The program's line; None if the core is one of those `answered`, or no core, and --only-cores is said."""
     command = [program, "batch", "--progress=never", "--jobs=1", *words]
     if answered:
         known = os.path.join(folder, "answered.jsonl")
@@ -146,7 +150,7 @@ def _ask(program: str, path: str, words: List[str], answered: Iterable[str], fol
     if text:
         line: Line = json.loads(text)
         return line
-    if done.returncode == 0 and answered:
+    if done.returncode == 0 and (answered or "--only-cores" in words):
         return None
     said = done.stderr.decode("utf-8", "replace").strip().splitlines()
     message = said[-1] if said else f"heapsift ended with code {done.returncode}"
@@ -203,18 +207,31 @@ def find_cores(paths: Union[Path, Iterable[Path]], storage: Dict[str, Any]) -> L
     return list(found.values())
 
 
+def _size(path: str) -> int:
+    """0 of what cannot be read."""
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
 def _local_cores(path: str, _: Dict[str, Any]) -> Iterator[Tuple[str, int, bool]]:
     import glob
     path = os.path.abspath(path)
     if os.path.isdir(path):
-        for entry in sorted(os.scandir(path), key=lambda entry: entry.name):
-            if entry.is_file():
-                yield entry.path, entry.stat().st_size, False
+        try:
+            names = sorted(os.listdir(path))
+        except OSError:  # the worker says why
+            yield path, 0, True
+            return
+        for one in (os.path.join(path, name) for name in names):
+            if not os.path.isdir(one):
+                yield one, _size(one), False
     elif not os.path.exists(path) and glob.has_magic(path):
         for one in sorted(glob.glob(path)):
-            yield one, os.path.getsize(one) if os.path.exists(one) else 0, False
+            if os.path.isdir(one):
+                yield from _local_cores(one, _)
+            else:
+                yield one, _size(one), True
     else:  # perhaps only the workers see it
-        yield path, os.path.getsize(path) if os.path.exists(path) else 0, True
+        yield path, _size(path), True
 
 
 def _remote_cores(path: str, storage: Dict[str, Any]) -> Iterator[Tuple[str, int, bool]]:
@@ -227,7 +244,8 @@ def _remote_cores(path: str, storage: Dict[str, Any]) -> Iterator[Tuple[str, int
         system, place = url_to_fs(path, **storage)
         # What stands before the place on its system: "sftp://user@host"; so a listed file has a path of its own.
         before = path[:len(path) - len(place)] if path.endswith(place) else path[:path.index("://") + 3]
-        if "*" in place:
+        named = "*" in place
+        if named:
             listed = [system.info(one) for one in system.glob(place)]
         elif system.isdir(place):
             listed = system.ls(place, detail=True)
@@ -238,7 +256,7 @@ def _remote_cores(path: str, storage: Dict[str, Any]) -> Iterator[Tuple[str, int
         raise UsageError("bad-path", f"{path}: {reason}") from None
     for facts in sorted(listed, key=lambda facts: str(facts["name"])):
         if facts.get("type") == "file":
-            yield before + str(facts["name"]), int(facts.get("size") or 0), False
+            yield before + str(facts["name"]), int(facts.get("size") or 0), named
 
 
 def needed_memory(path: str, size: int) -> int:
@@ -280,9 +298,33 @@ class LinesFile:
         self._file.close()
 
 
-def read_answered(files: Iterable[str]) -> Tuple[Set[str], Dict[str, str]]:
-    """The identities of the cores that have a line, and by path ("" where a line has none); not those over which the
-    program was killed.
+def _bytes(size: Any) -> Optional[int]:
+    """Of "3G" as of a number; None if it is neither."""
+    if isinstance(size, int):
+        return size
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.IGNORECASE)
+    return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else None
+
+
+def is_worth_more(line: Line, timeout: Any = None, max_memory: Any = None) -> bool:
+    """Whether the core of this line is asked again, with these options of `fleet`: the program was killed over it, or a
+    limit ended it that is larger now.
+    """
+    code, limits = (line.get("error") or {}).get("code"), line.get("limits") or {}
+
+    def is_larger(then: Any, now: Optional[int]) -> bool:
+        return isinstance(then, int) and now is not None and (now == 0 or now > then)
+    if code == "timed-out":
+        return is_larger(limits.get("timeout"), DEFAULT_TIMEOUT if timeout is None else _bytes(timeout))
+    if code in TOO_LITTLE:
+        return is_larger(limits.get("max_memory"), 0 if max_memory is None else _bytes(max_memory))
+    return code in ACCIDENTS
+
+
+def read_answered(files: Iterable[str], timeout: Any = None,
+                  max_memory: Any = None) -> Tuple[Set[str], Dict[str, str]]:
+    """The identities of the cores that have a line, and by path ("" where a line has none); not those that are asked
+    again.
     """
     identities: Set[str] = set()
     paths: Dict[str, str] = {}
@@ -297,7 +339,7 @@ def read_answered(files: Iterable[str]) -> Tuple[Set[str], Dict[str, str]]:
                     continue
                 if not isinstance(line, dict) or line.get("schema") != SCHEMA:
                     continue
-                if (line.get("error") or {}).get("code") in ACCIDENTS:
+                if is_worth_more(line, timeout, max_memory):
                     continue
                 paths[str(line.get("path"))] = line.get("identity") or ""
                 if line.get("identity"):
@@ -392,7 +434,7 @@ class Fleet:
             task["failed_on"].append(reason.worker)
             self._completed.add(self._submit(task))
             return True
-        if line is not None and (task["named"] or (line.get("error") or {}).get("code") != "not-a-core"):
+        if line is not None:
             self._take(line)
         for more in itertools.islice(self._tasks, 1):
             self._completed.add(self._submit(more))
@@ -528,7 +570,7 @@ def fleet(paths: Union[Path, Iterable[Path]], client: Any = None, *, output: Opt
     lines_file = None if output is None else LinesFile(os.fspath(output), os.fspath(output) in files)
     own: List[Any] = []
     try:
-        known, known_paths = read_answered(files)
+        known, known_paths = read_answered(files, options.get("timeout"), options.get("max_memory"))
         if client is None:
             client, own = _local_client()
         declared = _declared_memory(client)
@@ -547,7 +589,8 @@ def fleet(paths: Union[Path, Iterable[Path]], client: Any = None, *, output: Opt
             if few is None:
                 answered = [known_paths[path]] if known_paths.get(path) else []
             tasks.append({"path": path, "named": named, "retries": retries, "failed_on": [], "resources": resources,
-                          "arguments": (path, program, words, storage, answered, most is None)})
+                          "arguments": (path, program, words if named else [*words, "--only-cores"], storage, answered,
+                                        most is None)})
         return Fleet(client, own, tasks, lines_file, known, window)
     except BaseException:
         if lines_file:
