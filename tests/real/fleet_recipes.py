@@ -160,10 +160,13 @@ def parallel(recipes):
         recipes.check(len(made_lines) == 6 and all(line["exit"] == 0 for line in made_lines), "parallel --transferfile: %s" % made_lines[:1])
         recipes.check(not glob.glob(there + "/crash/*"), "parallel --cleanup leaves %s" % glob.glob(there + "/crash/*"))
         with open(made.folder + "/lines.jsonl", "a") as file:
-            file.write(json.dumps(made_lines[0]) + "\n")
+            file.writelines(json.dumps(line) + "\n" for line in ({**made_lines[0], "seconds": 99}, failed(made_lines[1], "timed-out"), failed(made_lines[2], "not-copied", None),
+                                                                 failed({"path": "/nowhere/core"}, "no-such-file", None)))
         recipes.run(blocks[2], made.folder)
         once = lines_of(made.folder + "/once.jsonl")
-        recipes.check(sorted(line["identity"] for line in once) == sorted(line["identity"] for line in made_lines), "each once: %d lines" % len(once))
+        recipes.check(sorted(line["identity"] or "" for line in once) == sorted([""] + [line["identity"] for line in made_lines]) and sum(line["exit"] for line in once) == 1,
+                      "each once: %s" % [(line["path"], line["identity"], line["exit"]) for line in once])
+        recipes.check([line["seconds"] for line in once if line["identity"] == made_lines[0]["identity"]] == [99], "each once: not the last one")
 
 
 def dask(recipes):
@@ -187,6 +190,13 @@ def dask(recipes):
 
 # Questions
 
+def failed(line, code, identity=""):
+    """What was said of that core before it was answered, or elsewhere."""
+    nothing = dict.fromkeys(("host", "started", "stored", "interpreter", "packages", "signal", "in_use", "objects", "garbage", "headline", "suspects", "seconds"))
+    return {**line, **nothing, "identity": line["identity"] if identity == "" else identity, "exit": 1, "error": {"code": code, "message": code, "hint": None},
+            "signature": "not analysed: " + code}
+
+
 def made_up_lines(recipes, folder):
     """The lines of the cores, and hundreds as other weeks and hosts would have left them. What the questions must find in them is known."""
     source = os.path.join(folder, "source.jsonl")
@@ -206,6 +216,8 @@ def made_up_lines(recipes, folder):
         add(queue, number, 1, "db7", "2.4.0")
     made = [line for line in made if line["signature"] != queue["signature"] or line["host"] == "db7"]
     made.append(made[-1])  # the same line twice
+    made += [failed(made[-2], "timed-out"), failed(made[-3], "not-copied", None)]
+    made[:0] = [failed(made[-3], "killed"), failed(made[0], "worker-lost", None)]
     with open(os.path.join(folder, "lines.jsonl"), "w", encoding="utf-8") as file:
         file.writelines(json.dumps(line) + "\n" for line in made)
     os.remove(source)
