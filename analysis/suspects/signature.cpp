@@ -50,12 +50,13 @@ std::string call_at_signal(const HeapReader& heap) {
 std::string signature(const OverviewResult& result, const SuspectsResult& suspects,
                       const ProcessInfo& process, const std::string& running, const std::string& program) {
     if (is_fault(process)) return fmt::format("{}; {}", program, signal_at(process, running));
-    if (!suspects.suspects.empty()) {
-        const Suspect& first = suspects.suspects.front();
-        return fmt::format("{}; {}; {}", program, first.cause.kind.empty() ? "holder" : first.cause.kind,
-                           first.pattern);
-    }
+    const auto held = [&](const Suspect& most) {
+        return fmt::format("{}; {}; {}", program, most.cause.kind.empty() ? "holder" : most.cause.kind,
+                           most.pattern);
+    };
+    if (!suspects.suspects.empty()) return held(suspects.suspects.front());
     if (is_abort(process)) return fmt::format("{}; {}", program, signal_at(process, running));
+    if (suspects.small) return held(*suspects.small);
     const std::string region = result.memory.empty() ? "no memory" : result.memory.front().name;
     return fmt::format("{}; no suspect; {}: {}", program, region, fmt::join(result.dominant_types, ", "));
 }

@@ -63,6 +63,17 @@ public:
         return found;
     }
 
+    /// SuspectsResult::small.
+    std::optional<Suspect> small() const {
+        for (const Suspect& other : others_) {
+            if (other.bytes < std::max(overview_.in_use_bytes / 10, mib)) break;
+            if (other.holder && !other.holder->joint && !other.cause.usual && is_of_program(*other.holder) &&
+                !is_in_hand(other))
+                return other;
+        }
+        return std::nullopt;
+    }
+
     /// Of what was found beside `suspects`, which are shown, the holders that keep more than the last of these, and
     /// nothing that another row has.
     std::vector<Suspect> others(const std::vector<Suspect>& suspects) {
@@ -454,6 +465,8 @@ SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t 
     if (limit > 0 && result.suspects.size() > limit) result.suspects.resize(limit);
     const RetainedLookup retained(work.graph(), work.retained());
     for (Suspect& suspect : result.suspects) suspect.pattern = pattern_of(retained, overview, suspect);
+    if (result.suspects.empty()) result.small = search.small();
+    if (result.small) result.small->pattern = pattern_of(retained, overview, *result.small);
     result.bounded = search.bounded();
     result.others = search.others(result.suspects);
     if (code) add_code(work, overview, *of_program, result.suspects);

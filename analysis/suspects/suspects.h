@@ -7,6 +7,7 @@
 #include "analysis/work.h"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace heapsift {
@@ -18,6 +19,9 @@ struct SuspectsResult {
     // Holders that keep more than the last of `suspects`, and are none themselves, as a large array or text is none;
     // without cause and fix, largest first. Empty where there is no suspect
     std::vector<Suspect> others;
+    // Where there is no suspect: the largest holder that would be one in a larger process, with its cause and pattern. It
+    // has a tenth of what is in use and 1 MiB, and is a collection of the program's own that nothing bounds
+    std::optional<Suspect> small;
     // What is no suspect because it cannot grow (Cause::usual), with its cause; largest first
     std::vector<Suspect> bounded;
 

@@ -173,6 +173,40 @@ TEST_CASE("signature: closures of different functions are different causes", "[s
     CHECK(SuspectsOf(program).row("closures").pattern == "CALLBACKS of function on_paid()");
 }
 
+TEST_CASE("signature: a holder that would be a suspect in a larger process names the cause", "[signature]") {
+    const auto answer = [](int bytes) {
+        ProgramHeap program;
+        program.module("app", "/srv/app/app.py", {{"ROWS", list_of(program, bytes)}});
+        SuspectsOf of(program);
+        return suspects(of.work, of.overview, 0);
+    };
+    ProcessInfo process;
+    const OverviewResult nothing;
+    const SuspectsResult small = answer(a_little), tiny = answer(a_little / 2), large = answer(much);
+    CHECK(small.suspects.empty());
+    REQUIRE(small.small);
+    REQUIRE(large.suspects.size() == 1);
+    CHECK_FALSE(large.small);
+    CHECK(signature(nothing, small, process, "", "app.py") ==
+          signature(nothing, large, process, "", "app.py"));
+    CHECK(signature(nothing, small, process, "", "app.py").starts_with("app.py; module-container; ROWS of "));
+    CHECK_FALSE(tiny.small);
+    CHECK(signature(nothing, tiny, process, "", "app.py").starts_with("app.py; no suspect; "));
+    process.signal = SIGABRT;
+    process.signal_code = SI_TKILL;
+    CHECK(signature(nothing, small, process, "f(), a.py", "app.py") == "app.py; SIGABRT in f(), a.py");
+}
+
+TEST_CASE("signature: what a program has in hand is no cause, however small the process", "[signature]") {
+    ProgramHeap program;
+    program.module("app", "/srv/app/app.py", {});
+    program.call("work", {{"text", payload(program, 2 << 20)}});
+    SuspectsOf of(program);
+    const SuspectsResult result = suspects(of.work, of.overview, 0);
+    for (const Suspect& suspect : result.suspects) CHECK(suspect.bytes > 1 << 20);
+    CHECK_FALSE(result.small);
+}
+
 TEST_CASE("signature: the largest suspect, and nothing of how the process ended", "[signature]") {
     OverviewResult result;
     result.memory = {{"array data", 10}, {"Python objects", 5}};

@@ -15,6 +15,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -80,11 +81,32 @@ def run_one(options, interpreter, case, kind, work):
         faults += more
         print("%-18s %-22s %-7s %9d %8.2f%% %8s %7.1f%s" % (interpreter.name, case, kind, objects, 100 * closed(asked), noticed, time.monotonic() - began,
                                                             "" if leaked < _MANY else "  leaks %d objects a time" % leaked), flush=True)
+        if leaked < _MANY and case not in _WITH_GARBAGE and kind == "kernel":
+            faults += faults_of_stopped(options, interpreter, case, folder)
         return faults
     except (cores.NoCore, BadAnswer, OSError, KeyError, TypeError) as reason:
         return ["%s: %s" % (type(reason).__name__, reason)]
     finally:
         harness.leave(folder, options.keep)
+
+
+def faults_of_stopped(options, interpreter, case, folder):
+    """Of a process that another one stops, a batch's signature has neither a cause nor where it ended."""
+    sign = os.path.join(folder, "truth.json")
+    for name in os.listdir(folder):
+        if name.startswith("core"):
+            os.remove(os.path.join(folder, name))
+    os.remove(sign)
+    process = cores.start(interpreter, ["healthy.py", case], folder, HEAPSIFT_CORE_BY="nobody", HOME=folder)
+    try:
+        cores.wait_for(sign, process)
+        process.send_signal(signal.SIGABRT)
+    finally:
+        process.wait(60)
+    core, = (os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("core"))
+    done = subprocess.run([options.heapsift, "batch", "--brief", "-q", core], capture_output=True, text=True, check=False)
+    signature = json.loads(done.stdout)["signature"]
+    return [] if signature.startswith("healthy.py; no suspect; ") else ["nothing is wrong, and yet its signature is '%s'" % signature]
 
 
 def closed(asked):
