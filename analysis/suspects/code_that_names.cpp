@@ -131,11 +131,15 @@ private:
         for (const LoadedModule& module : scene_.heap().snapshot().roots->modules()) {
             if (module.dict.is_null() || !scene_.is_module_of_program(module.name)) continue;
             scene_.python().visit_dict(module.dict, [&](Address key, Address value) {
-                if (value != at || names_.size() >= most_names) return;
-                std::string known = scene_.python().unicode_text(key, longest_name).value_or("");
-                if (std::none_of(names_.begin(), names_.end(),
-                                 [&](const NameInSource& one) { return one.text == known; }))
-                    add({.text = std::move(known), .only_else = only_else});
+                if (value != at) return;
+                const std::string known = scene_.python().unicode_text(key, longest_name).value_or("");
+                const auto same = [&](const NameInSource& one) { return one.text == known; };
+                if (std::none_of(names_.begin(), names_.end(), same) && names_.size() < most_names)
+                    add({.text = known, .only_else = only_else});
+                const auto one = std::find_if(names_.begin(), names_.end(), same);
+                if (one == names_.end() || one->kind != NameInSource::Kind::name) return;
+                one->files.push_back(module.file.substr(module.file.rfind('/') + 1));
+                one->modules.push_back(module.name.substr(module.name.rfind('.') + 1));
             });
         }
     }
@@ -333,8 +337,16 @@ void CodeThatNames::add_places(const NameInSource& name, std::vector<Found>& fou
     const std::size_t before = found.size();
     for (const Code& code : codes_) {
         const bool is_method = !name.of_class.empty() && code.place.function.starts_with(name.of_class + ".");
-        if (uses(code, name) && (!of_methods || is_method))
-            found.push_back({&code, use_in(code, name), is_method});
+        if (!uses(code, name) || (of_methods && !is_method)) continue;
+        const auto is_one_of = [&](const std::vector<std::string>& all, const std::string& one) {
+            return std::find(all.begin(), all.end(), one) != all.end();
+        };
+        const bool in_module = is_one_of(name.files, code.place.file);
+        const bool elsewhere =
+            !name.files.empty() && !in_module &&
+            std::none_of(name.modules.begin(), name.modules.end(),
+                         [&](const auto& module) { return is_one_of(code.names, module); });
+        found.push_back({&code, use_in(code, name), is_method || in_module, elsewhere});
     }
     if (name.kind == NameInSource::Kind::key && found.size() - before > most_of_key) found.resize(before);
 }
@@ -356,8 +368,9 @@ std::vector<SourcePlace> CodeThatNames::with_all(const std::vector<std::string>&
 std::vector<SourcePlace> CodeThatNames::in_order(std::vector<Found> found, bool bodies_count,
                                                  std::size_t most, std::size_t& all) {
     const auto rank = [&](const Found& one) {
+        if (one.elsewhere) return 3;
         if (one.code->place.is_body_of_module()) return bodies_count || one.use.adds ? 0 : 2;
-        return one.code->runs_at_first() && (one.own_name || !one.use.adds) ? 1 : 0;
+        return one.code->runs_at_first() && !one.use.adds ? 1 : 0;
     };
     const auto place_of = [](const Found& one) {
         SourcePlace place = one.code->place;
@@ -366,8 +379,8 @@ std::vector<SourcePlace> CodeThatNames::in_order(std::vector<Found> found, bool 
     };
     const auto key = [&](const Found& one) {
         const SourcePlace place = place_of(one);
-        return std::tuple(rank(one), !one.use.adds, place.is_body_of_module(), !one.own_name, place.file,
-                          place.line, place.function);
+        return std::tuple(rank(one), !one.use.adds, place.is_body_of_module(), one.code->runs_at_first(),
+                          !one.own_name, place.file, place.line, place.function);
     };
     std::sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return key(a) < key(b); });
     std::vector<SourcePlace> once;

@@ -27,6 +27,8 @@ struct NameInSource {
     std::string of_class = {};  // the qualified name of its owner's class: methods of that come first
     // Of a variable: the base name of the file, and how qualified names of functions begin that may share it
     std::string file = {}, within = {};
+    // Of a global: base names of the files whose modules have it by that name, and the modules' own names
+    std::vector<std::string> files = {}, modules = {};
 };
 
 /// The attribute of an instance or class of the program's own, or the global of its module (by each name that its
@@ -86,7 +88,9 @@ private:
     struct Found {
         const Code* code;
         CodeUse use;
-        bool own_name = false;  // it was sought by an attribute of a class whose method it is
+        bool own_name =
+            false;  // it was sought by an attribute of a class whose method it is, or a global of its module
+        bool elsewhere = false;  // by a global of another module, which it does not name
     };
     CodeUse use_in(const Code& code, const NameInSource& name) const;
     std::optional<UsedByCode> place_in(const Code& code, const NameInSource& name) const;

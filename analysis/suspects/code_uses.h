@@ -39,7 +39,7 @@ CodeUse use_of(const PythonHeap& heap, Address code, const std::vector<std::stri
 /// bytes, until that returns true, and returns it then; `if_unknown` where they cannot be read to the end.
 template <class Visit>
 bool any_instruction(const PythonHeap& heap, Address code, bool if_unknown, Visit&& visit) {
-    constexpr std::int64_t longest = 1 << 16;  // bytes
+    constexpr std::int64_t longest = 1 << 20;  // bytes
     const auto& l = heap.layout();
     const Operations* operations = operations_of(l.version);
     Address at;

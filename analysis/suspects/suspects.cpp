@@ -439,6 +439,10 @@ void add_code(Work& work, const OverviewResult& overview, const CodeThatNames& c
         std::size_t all = 0;
         suspect.used_in = suspect.made_here ? code.that_make(cause.made_by, cause.made_of, most_places, all)
                                             : code.of(names, most_places, all);
+        if (suspect.used_in.empty() && !suspect.made_here && !cause.made_by.empty()) {
+            suspect.made_here = true;  // its name is of the library's own code
+            suspect.used_in = code.that_make(cause.made_by, cause.made_of, most_places, all);
+        }
         suspect.more_used_in = all - suspect.used_in.size();
     }
 }
