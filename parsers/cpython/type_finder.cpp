@@ -34,7 +34,7 @@ namespace {
 constexpr std::uint64_t max_basicsize = 1ULL << 24;
 constexpr std::int64_t max_mro = 4096;
 constexpr std::uint32_t max_struct_sequence_fields = 1000;
-constexpr std::size_t longest_type_name = 1 << 20;  // code points
+constexpr std::size_t longest_type_name = 1 << 14;  // code points; what is longer is cut
 
 class TypeFinder {
 public:
