@@ -70,17 +70,19 @@ void Browser::open_subject() {
 
 void Browser::ask_about_object(Place::Kind kind) {
     const Subject* subject = this->subject();
-    if (!subject || subject->object == no_object) {
+    // Of an empty list, the object that it is about.
+    const ObjectId object = subject ? subject->object : lists_.object_of(view().list().place);
+    if (object == no_object) {
         message_ = "this row is not one object";
         return;
     }
-    Place place{.kind = kind, .object = subject->object};
+    Place place{.kind = kind, .object = object};
     if (kind == Place::Kind::inside) {
         place.object = no_object;
-        place.node = HeapGraph::node_of(subject->object);
+        place.node = HeapGraph::node_of(object);
     } else if (kind == Place::Kind::objects) {
         place.object = no_object;
-        place.index = std::uint32_t{lists_.heap().snapshot().type_of(subject->object)};
+        place.index = std::uint32_t{lists_.heap().snapshot().type_of(object)};
     }
     open(place);
 }

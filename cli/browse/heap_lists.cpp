@@ -188,6 +188,11 @@ std::vector<Text> HeapLists::details(const Subject& subject) {
     return lines;
 }
 
+ObjectId HeapLists::object_of(const Place& place) const {
+    if (place.object != no_object || place.kind != Place::Kind::inside) return place.object;
+    return graph_.kind(place.node) == NodeKind::object ? HeapGraph::object_of(place.node) : no_object;
+}
+
 void HeapLists::mark(ObjectId object) {
     const auto place = std::find(marks_.begin(), marks_.end(), object);
     if (place == marks_.end())

@@ -46,6 +46,9 @@ public:
     /// What to type to see it: "show app.CACHE".
     Text command(const Subject& subject);
 
+    /// The object that a list is about; `no_object` if it is about none.
+    ObjectId object_of(const Place& place) const;
+
     const OverviewResult& overview() const { return overview_; }
     const HeapReader& heap() const { return graph_.heap(); }
 
