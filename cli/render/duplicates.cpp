@@ -24,7 +24,8 @@ Text duplicates_words(const DuplicatesResult& result) {
 
 Text type_words(const DuplicateType& type) {
     return at_least() + says("{} {} are {} different values: sharing them would save {}.", Count{type.count},
-                             TypeName{type.name}, Count{type.values}, ByteCount{type.saves});
+                             heapsift::type_words(type.name, type.count), Count{type.values},
+                             ByteCount{type.saves});
 }
 
 /// As short as can be: for a row of a table.
