@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -80,8 +81,12 @@ void LinesFile::write(const std::string& line) {
 
 bool may_be_lines(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    const int first = in ? in.get() : std::char_traits<char>::eof();
-    return first == std::char_traits<char>::eof() || first == '{';
+    // Its first line has to be one, or the beginning of one that was cut off; else nothing may be written behind it.
+    constexpr std::string_view begins = R"({"schema":"heapsift.batch/)";
+    std::string first(begins.size(), '\0');
+    in.read(first.data(), static_cast<std::streamsize>(first.size()));
+    first.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+    return begins.starts_with(first);
 }
 
 void AnsweredCores::add_lines(const std::string& path) {

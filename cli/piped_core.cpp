@@ -87,10 +87,12 @@ bool is_list(const std::string& text) {
     const std::vector<std::string> paths = listed_paths(text);
     if (paths.empty()) return std::find(text.begin(), text.end(), '\0') == text.end();
     if (is_text(text)) return true;
-    return std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
+    // Of something else a line may be "/" by chance.
+    const auto there = std::count_if(paths.begin(), paths.end(), [](const std::string& path) {
         struct stat facts {};
         return ::lstat(path.c_str(), &facts) == 0;
     });
+    return static_cast<std::size_t>(2 * there) >= paths.size();
 }
 
 }  // namespace

@@ -384,6 +384,7 @@ TEST_CASE("batch: a core on standard input, or a list", "[cli][batch]") {
     CHECK(piped(std::string(5000, '\0')).core.is_open());
     const std::string odd = directory.write("core.\x01\xff", bytes);
     CHECK(piped(odd + "\n").text == odd + "\n");
+    CHECK(piped("\xff\xfe\x01\n.\n\xfe\xff").core.is_open());  // of which one line is a folder
     CHECK(piped("/nowhere/core.1\n/nowhere/core.2").text.size() == 31);
     CHECK_FALSE(piped("\n\n").core.is_open());
 }
