@@ -56,7 +56,8 @@ std::string signature(const OverviewResult& result, const SuspectsResult& suspec
     };
     if (!suspects.suspects.empty()) return held(suspects.suspects.front());
     if (is_abort(process)) return fmt::format("{}; {}", program, signal_at(process, running));
-    if (suspects.small) return held(*suspects.small);
+    // It may well be what the program is for.
+    if (suspects.small) return fmt::format("{}; no suspect; most in {}", program, suspects.small->pattern);
     const std::string region = result.memory.empty() ? "no memory" : result.memory.front().name;
     return fmt::format("{}; no suspect; {}: {}", program, region, fmt::join(result.dominant_types, ", "));
 }

@@ -11,8 +11,8 @@ namespace heapsift {
 
 /// "worker.py; lru-cache; render of str": the program, the kind of the largest suspect, and how it is held
 /// (Suspect::pattern). Of a process that ended by a fault of its own code: "worker.py; SIGSEGV in decode(), image.py".
-/// Without a suspect the same of SuspectsResult::small, so that one cause has one signature where it fills little of a
-/// small process; without that: "worker.py; no suspect; Python objects: dict, str", the largest part of its memory, and
+/// Without a suspect "worker.py; no suspect; most in main(), …" of SuspectsResult::small, so that small processes with one
+/// cause are together, apart from large ones; without that: "worker.py; no suspect; Python objects: dict, str", the largest part of its memory, and
 /// the types that make up most of its heap. Contains no address, process id, count, line or value, nor the version of Python: so
 /// it is equal across processes, hosts and versions, and differs where the cause does. `program`: see
 /// signature_program.h. Not escaped.

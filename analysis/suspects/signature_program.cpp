@@ -67,12 +67,19 @@ bool is_python(const std::string& word) { return base_name(word).starts_with("py
 std::optional<std::string> script_of(const Words& words) {
     for (std::size_t i = 1; i < words.size(); ++i) {
         const std::string& word = words[i];
-        if (word == "-c") return "-c";
-        if (word == "-m") return i + 1 < words.size() ? std::optional(words[i + 1]) : std::nullopt;
-        if (word == "-X" || word == "-W")
-            ++i;
-        else if (!word.empty() && word[0] != '-')
-            return name_of_path(word);
+        if (!word.empty() && word[0] != '-') return name_of_path(word);
+        if (word == "--check-hash-based-pycs") ++i;
+        if (word.starts_with("--")) continue;
+        // Several may be in one word, and what -c, -m, -W and -X take as well (Python/getopt.c, SHORT_OPTS).
+        for (std::size_t at = 1; at < word.size(); ++at) {
+            const bool ends = at + 1 == word.size();
+            if (word[at] == 'c') return "-c";
+            if (word[at] == 'm' && !ends) return word.substr(at + 1);
+            if (word[at] == 'm') return i + 1 < words.size() ? std::optional(words[i + 1]) : std::nullopt;
+            if (word[at] != 'W' && word[at] != 'X') continue;
+            i += ends;
+            break;
+        }
     }
     return std::nullopt;
 }

@@ -296,9 +296,9 @@ does not tell:
   exit           0 analysed, 3 in part, 1 not; then error {code, message, hint}
   signature      equal for the same cause: program, kind, who holds what; no
                  address, count, line, host or version of Python is in it.
-                 Too small to be a suspect, a holder of 1 MiB and a tenth of
-                 what is in use has one too. With --redact a number stands for
-                 the program's name
+                 Without a suspect it is "no suspect; most in" and the largest
+                 holder of 1 MiB and a tenth of what is in use. With --redact a
+                 number stands for the program's name
   host           as systemd-coredump noted it, else HOSTNAME of the process
   boot           id of the machine's boot (systemd-coredump)
   container      "kubernetes", or what the variable `container` says
