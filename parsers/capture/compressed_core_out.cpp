@@ -158,7 +158,8 @@ private:
                     reading.pages[page] != PageState::as_copied && reading.pages[page] != PageState::absent;
             }
         const KeptFrame* frame = frame_at(chunk.range.start);
-        const bool same = frame && frame->range.start == chunk.range.start &&
+        // Of a chunk that could never be read nothing was kept; it has its zeros all the same.
+        const bool same = frame && frame->bytes > 0 && frame->range.start == chunk.range.start &&
                           frame->range.end == chunk.range.end && changed == 0 &&
                           as_copied == hashes.count(chunk.range);
         if (same) {

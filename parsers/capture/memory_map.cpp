@@ -103,12 +103,22 @@ void take_flags(Mapping& mapping, std::string_view words) {
 std::vector<Mapping> read_mappings(std::string_view text) {
     constexpr std::string_view flags = "VmFlags:";
     std::vector<Mapping> mappings;
+    bool taken = false;  // the last one
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(line.size() + 1, text.size()));
         if (line.starts_with(flags)) {
-            if (!mappings.empty()) take_flags(mappings.back(), line.substr(flags.size()));
+            if (taken) take_flags(mappings.back(), line.substr(flags.size()));
         } else if (auto mapping = mapping_in(line)) {
+            // The kernel writes the list in pieces; of a process that runs, what it maps between two of them may overlap
+            // what was told before.
+            const Address told = mappings.empty() ? Address() : mappings.back().range.end;
+            taken = mapping->range.end > told;
+            if (!taken) continue;
+            if (mapping->range.start < told) {
+                if (mapping->of_file) mapping->file_offset += told - mapping->range.start;
+                mapping->range.start = told;
+            }
             mappings.push_back(std::move(*mapping));
         }
     }

@@ -170,6 +170,21 @@ TEST_CASE("captured core: its bytes are those of the stop, whatever changed whil
     }
 }
 
+TEST_CASE("captured core: what was planned and cannot be read is zeros, however much it is", "[capture]") {
+    const Compression compression = GENERATE(from_range(all_compressions));
+    SimulatedProcess process;
+    process.mappings.push_back({low, 1500, true});
+    for (std::uint64_t n = 0; n < 1500; ++n) process.page_seeds[low + n * captured_page] = n + 1;
+    const MemoryPlan plan = process.plan();
+    for (std::uint64_t n = 300; n < 1200; ++n) process.page_seeds.erase(low + n * captured_page);
+    Writing writing(compression);
+    PageHashes hashes(plan);
+    writing.out().begin(plan);
+    writing.keep_all(process, plan, hashes);
+    writing.out().finish(plan, process.read_again(plan, hashes), hashes, notes());
+    check_core(writing.path(), process);
+}
+
 TEST_CASE("captured core: of memory that stands still", "[capture]") {
     const Compression compression = GENERATE(from_range(all_compressions));
     std::mt19937 random(99);

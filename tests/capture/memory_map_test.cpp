@@ -60,6 +60,23 @@ TEST_CASE("mappings: ranges, rights, offsets and names are read, and what is no 
     CHECK(read_mappings("").empty());
 }
 
+TEST_CASE("mappings: what a process maps while its list is read overlaps nothing", "[capture]") {
+    const auto mappings = read_mappings(
+        "10000-14000 rw-p 00000000 00:00 0 \n"
+        "12000-13000 r--p 00000000 00:00 0 \n"
+        "VmFlags: rd dd \n"
+        "13000-16000 r--p 00001000 08:01 7 /lib/a.so\n"
+        "VmFlags: rd dd \n"
+        "16000-17000 rw-p 00000000 00:00 0 \n");
+    REQUIRE(mappings.size() == 3);
+    CHECK_FALSE(mappings[0].dont_dump);
+    CHECK(mappings[1].range.start == Address(0x14000));
+    CHECK(mappings[1].range.end == Address(0x16000));
+    CHECK(mappings[1].file_offset == 0x2000);
+    CHECK(mappings[1].dont_dump);
+    CHECK(mappings[2].range.start == Address(0x16000));
+}
+
 TEST_CASE("mappings: smaps adds what a core depends on", "[capture]") {
     const auto mappings = read_mappings(listed_with_flags);
     REQUIRE(mappings.size() == 3);

@@ -77,7 +77,12 @@ public:
         for (const PageRun& run : plan.runs)
             for (std::uint64_t n = 0; n < run.pages; ++n) {
                 const std::uint64_t at = run.start.value + n * captured_page;
-                const std::vector<std::byte> bytes = bytes_of(page_seeds.at(at));
+                const auto page = page_seeds.find(at);
+                if (page == page_seeds.end()) {
+                    reading.pages.push_back(PageState::absent);
+                    continue;
+                }
+                const std::vector<std::byte> bytes = bytes_of(page->second);
                 reading.pages.push_back(before.equals(at, bytes.data(), hint)
                                             ? PageState::as_copied
                                             : PageState{reading.changed->add(bytes.data())});
