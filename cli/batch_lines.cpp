@@ -56,9 +56,20 @@ LinesFile::LinesFile(const std::string& path, bool go_on) : name_(escape_for_ter
     if (!file_.is_open() || ::fstat(file_.number(), &facts) != 0)
         throw wrong_usage("cannot-create", fmt::format("-o {}: {}", name_, system_reason(errno)));
     if (!S_ISREG(facts.st_mode)) throw wrong_usage("not-a-file", fmt::format("-o {}: is no file", name_));
-    if (::flock(file_.number(), LOCK_EX | LOCK_NB) != 0)
+    // The children of one that was killed have its lock for a moment more.
+    constexpr int most_tries = 100;
+    constexpr useconds_t between = 20'000;
+    int tries = 0;
+    while (::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) {
+        if (++tries < most_tries) {
+            ::usleep(between);
+            continue;
+        }
         throw wrong_usage("output-in-use", fmt::format("-o {}: another batch writes it", name_),
                           "a file for each of them; cat joins them");
+    }
+    if (::fstat(file_.number(), &facts) != 0)
+        throw wrong_usage("cannot-create", fmt::format("-o {}: {}", name_, system_reason(errno)));
     if (facts.st_size > 0 && !go_on)
         throw wrong_usage("output-exists", fmt::format("-o {}: exists", name_),
                           fmt::format("--resume {} goes on with it", shell_quoted(path)));

@@ -11,6 +11,7 @@
 #include "cli/units.h"
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
+#include "parsers/capture/frame_packer.h"
 #include "parsers/process/access.h"
 
 #include <fmt/format.h>
@@ -158,11 +159,13 @@ std::vector<std::string> watch_and_capture(Console& console, std::int32_t pid,
         throw wrong_usage("bad-option", "--keep: without --every there is only one core", "add --every 10m");
     if (!options.every.empty()) {
         read_period("--every", options.every);
+        const std::size_t ending = ending_of(compression_by_ending(pattern)).size();
+        const std::string before_ending = pattern.substr(0, pattern.size() - ending);
         if (!names_differ(pattern))
             throw wrong_usage("bad-option",
                               fmt::format("-o {}: each core needs a name of its own", shell_quoted(pattern)),
-                              fmt::format("put the time or a number into it: -o {}.%t or {}.%n",
-                                          shell_quoted(pattern), shell_quoted(pattern)));
+                              fmt::format("put the time or a number into it: -o {0}.%t{1} or {0}.%n{1}",
+                                          shell_quoted(before_ending), pattern.substr(before_ending.size())));
     }
     core_name(pattern, core_name_parts(pid, 1));  // what is wrong with it is said now
     return CaptureWatcher(console, pid, options, pattern, take).run();

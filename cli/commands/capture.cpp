@@ -181,11 +181,10 @@ private:
             session_.note("no-fork", fmt::format("{}: no copy by a fork: {}; captured without", result.pid,
                                                  escape_for_terminal(result.no_fork)));
         if (result.not_in_fork_bytes > 0)
-            session_.note(
-                "not-in-fork",
-                fmt::format("{}: {} that the process keeps out of a fork (MADV_DONTFORK) are not in the "
-                            "core; without --fork they are",
-                            result.pid, binary_size(result.not_in_fork_bytes)));
+            session_.note("not-in-fork", fmt::format("{}: {} that the process keeps out of a fork "
+                                                     "(MADV_DONTFORK or MADV_WIPEONFORK) are not in the "
+                                                     "core; without --fork they are",
+                                                     result.pid, binary_size(result.not_in_fork_bytes)));
         if (result.shared_bytes > 0)
             session_.note(
                 "shared-later",
@@ -258,7 +257,10 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   process writes to is copied by the kernel, in the process's own control
   group: a process near its limit may go over it (the copy is killed first).
   A seccomp filter may forbid that call; then only root can do it. Memory
-  that is shared with other processes is read afterwards.
+  that is shared with other processes is read afterwards. What the process
+  keeps out of a fork (MADV_DONTFORK, MADV_WIPEONFORK) is not in the core. Of
+  a process that itself answers the fork events of a userfaultfd make no copy:
+  the fork waits for an answer that nobody gives, for as long as it lives.
 
   The process is as it was in every case: also if capture is killed, if the
   disk fills, if it was stopped (SIGSTOP). It receives no signal (but SIGCHLD,
