@@ -376,7 +376,12 @@ def exec_meanwhile(options, interpreter, folder):
                 document = json.loads(capturing.communicate(timeout=_SECONDS)[0])
                 code = (document.get("error") or {}).get("code", "whole")
                 if code == "whole":
-                    check_core(options, path, process)
+                    try:
+                        check_core(options, path, process)
+                    except Wrong as wrong:  # of the new program, before it came to its __main__
+                        if "__main__ was not found" not in str(wrong):
+                            raise
+                        code = "starting"
                     os.remove(path)
                 elif code != "program-replaced" or capturing.returncode != 1:
                     raise Wrong("exec during capture %s: exit %d: %s" % (" ".join(more), capturing.returncode, document["error"]))
@@ -388,7 +393,7 @@ def exec_meanwhile(options, interpreter, folder):
                 process.answers("after an exec and capture %s" % " ".join(more), "signal 17" if more else None)
         if not counts.get("program-replaced"):
             raise Wrong("no exec fell into a capture: %s" % counts)
-        return "%d cores whole, %d refused" % (counts.get("whole", 0), counts["program-replaced"])
+        return "%d cores whole, %d of a program that starts, %d refused" % (counts.get("whole", 0), counts.get("starting", 0), counts["program-replaced"])
     finally:
         process.end()
 

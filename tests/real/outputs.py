@@ -363,8 +363,10 @@ def check_batch(heapsift, core, folder):
 def check_no_orphans(heapsift, core):
     for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, "reader goes"):
         process = heapsift.start("batch", "-j", "2", *[core] * 8, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        process.stdout.readline()
-        time.sleep(0.1)
+        deadline = time.monotonic() + 10
+        while not children_of(process.pid) and time.monotonic() < deadline:  # the others are copies, which it does not ask
+            time.sleep(0.01)
+        time.sleep(0.05)
         children = children_of(process.pid)
         if end == "reader goes":
             process.stdout.close()
