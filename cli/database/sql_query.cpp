@@ -74,6 +74,12 @@ bool is_part_of_word(char c) { return c == '_' || std::isalnum(static_cast<unsig
 std::vector<std::string_view> words_of_sql(std::string_view sql) {
     std::vector<std::string_view> words;
     for (std::size_t i = 0; i < sql.size();) {
+        if (const std::string_view two = sql.substr(i, 2); two == "--" || two == "/*") {
+            const std::string_view ending = two == "--" ? "\n" : "*/";
+            const std::size_t at = sql.find(ending, i + 2);
+            i = at == std::string_view::npos ? sql.size() : at + ending.size();
+            continue;
+        }
         std::size_t end = i;
         while (end < sql.size() && is_part_of_word(sql[end])) ++end;
         if (end > i) words.push_back(sql.substr(i, end - i));
@@ -86,8 +92,9 @@ bool is_same_word(std::string_view a, std::string_view b) {
     return a.size() == b.size() && sqlite3_strnicmp(a.data(), b.data(), static_cast<int>(a.size())) == 0;
 }
 
-/// A table that SQLite has itself, pragma_database_list or dbstat: it declares it when it is first used, which looks like
-/// CREATE TABLE to the authorizer, and would be said as that to a person who wrote SELECT.
+/// A table that SQLite has itself, pragma_database_list or dbstat. The authorizer is asked for it as for a CREATE TABLE when
+/// it is prepared (SQLite 3.40), or as for a PRAGMA when it is stepped (3.46), and either would be said to a person who wrote
+/// SELECT.
 void refuse_own_table_of_sqlite(std::string_view sql) {
     constexpr std::string_view prefix = "pragma_";
     const std::vector<std::string_view> words = words_of_sql(sql);
@@ -119,6 +126,8 @@ struct SqlQuery::State {
     std::unique_ptr<sqlite3_stmt, FinalizeQuery> statement;
     std::string refused;            // what the authorizer refused
     bool refused_function = false;  // and that is one
+
+    bool refuses_statement() const { return !refused.empty() && !refused_function; }
 
     int authorize(int action, const char* first, const char* second) {
         switch (action) {
@@ -221,7 +230,7 @@ void SqlQuery::prepare(const std::string& sql) {
         const int result = sqlite3_prepare_v2(database, rest, -1, &made, &rest);
         std::unique_ptr<sqlite3_stmt, FinalizeQuery> statement(made);
         if (result != SQLITE_OK) {
-            if (!state_->refused.empty() && !state_->refused_function) refuse_own_table_of_sqlite(sql);
+            if (state_->refuses_statement()) refuse_own_table_of_sqlite(sql);
             fail(result);
         }
         if (!statement) continue;  // blanks and comments
@@ -251,7 +260,10 @@ std::vector<SqlQuery::Column> SqlQuery::columns() const {
 
 bool SqlQuery::step() {
     const int result = sqlite3_step(state_->statement.get());
-    if (result != SQLITE_ROW && result != SQLITE_DONE) fail(result);
+    if (result != SQLITE_ROW && result != SQLITE_DONE) {
+        if (state_->refuses_statement()) refuse_own_table_of_sqlite(sqlite3_sql(state_->statement.get()));
+        fail(result);
+    }
     return result == SQLITE_ROW;
 }
 

@@ -243,7 +243,8 @@ TEST_CASE("SQL: only reading is allowed, and the line says what is refused", "[c
               "pragma_database_list is a table of SQLite about its own files, of which query has none"},
              {"SELECT 1 FROM pragma_table_info('pair'), PRAGMA_index_list('pair')",
               "PRAGMA_index_list is a table of SQLite about its own files, of which query has none"},
-             {"WITH x AS (SELECT 1) SELECT * FROM x, pragma_user_version",
+             {"-- which is it?\n/* of this\nfile */ WITH x AS (SELECT 1) SELECT * FROM x, "
+              "pragma_user_version",
               "pragma_user_version is a table of SQLite about its own files, of which query has none"}}) {
         INFO(sql);
         const Error error = objection_to(sql);
