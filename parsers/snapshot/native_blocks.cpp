@@ -29,6 +29,7 @@
 #include "parsers/snapshot/block_groups.h"
 #include "parsers/snapshot/counted_blocks.h"
 #include "parsers/snapshot/held_objects.h"
+#include "parsers/snapshot/lock_blocks.h"
 #include "parsers/snapshot/low_numbers.h"
 #include "parsers/snapshot/native_graph_builder.h"
 #include "parsers/snapshot/native_handles.h"
@@ -40,7 +41,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -68,6 +68,7 @@ public:
           numbers_(heaps_, words_.python_tables(), access.allocations().added_blocks()),
           fields_(core),
           counted_(core, access, objects, numbers_),
+          locks_(access),
           reached_(numbers_.size(), not_reached),
           credits_(numbers_.size(), static_cast<std::uint8_t>(Credit::nothing)),
           beliefs_(numbers_.size(), static_cast<std::uint8_t>(Belief::none)),
@@ -223,15 +224,6 @@ private:
         held_.finish(numbers_.size());
     }
 
-    template <class Visit>
-    static void visit_words(std::span<const std::byte> bytes, Visit&& visit) {
-        for (std::size_t i = 0; 8 * i + 8 <= bytes.size(); ++i) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, bytes.data() + 8 * i, 8);
-            visit(i, word);
-        }
-    }
-
     /// Words from which a way begins that is no object's. The first of `bytes` lies at `at`.
     template <class Label>
     void look_at(WordsOf of, std::span<const std::byte> bytes, Address at, Label&& label_of) {
@@ -282,6 +274,7 @@ private:
             const Waiting next = waiting_.back();
             waiting_.pop_back();
             open_held(next.block.number, next.label, credit);
+            if (leads_nowhere(next.label)) continue;
             const auto bytes = bytes_of(next.block);
             const PointerFields::Fields fields =
                 fields_.fields_of(next.block, bytes, [&](std::uint64_t word) { return target_of(word); });
@@ -300,6 +293,10 @@ private:
                 }
             });
         }
+    }
+
+    bool leads_nowhere(std::uint32_t label) const {
+        return label != not_reached && locks_.holds_no_pointers(ways_[label].type);
     }
 
     static Credit credit_of(Belief belief) { return static_cast<Credit>(belief); }
@@ -533,6 +530,7 @@ private:
         numbers_.visit([&](const BlockNumbers::Block& block) {
             if (reached_[block.number] == owned) return;
             made.begin_words();
+            if (leads_nowhere(reached_[block.number])) return;
             const auto bytes = bytes_of(block);
             const auto source = static_cast<Credit>(credits_[block.number]);
             const PointerFields::Fields fields =
@@ -565,6 +563,7 @@ private:
     BlockNumbers numbers_;
     PointerFields fields_;
     CountedBlocks counted_;
+    LockBlocks locks_;
     std::vector<std::uint32_t> reached_;           // by block number: an index into ways_
     std::vector<std::uint8_t> credits_, beliefs_;  // by block number: the way to it, and the best that waits
     std::vector<std::uint8_t> doubts_;             // by block number: how many words of doubt lead to it

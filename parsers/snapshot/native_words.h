@@ -9,12 +9,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace heapsift {
+
+/// visit(index, word) of each whole word of `bytes`.
+template <class Visit>
+void visit_words(std::span<const std::byte> bytes, Visit&& visit) {
+    for (std::size_t i = 0; 8 * i + 8 <= bytes.size(); ++i) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + 8 * i, 8);
+        visit(i, word);
+    }
+}
 
 /// Refers to what it reads: use it within one call.
 class NativeWords {

@@ -187,6 +187,20 @@ TEST_CASE("native blocks: a weak reference's hash is no address", "[snapshot][na
     CHECK(reached(blocks_of(small), 1000) == (is_hash ? From{nothing} : From{objects}));
 }
 
+TEST_CASE("native blocks: what was in a lock's block before it leads nowhere", "[snapshot][native]") {
+    SmallCore small;
+    const bool has_lock = GENERATE(true, false);
+    const Address type =
+        small.heap.c_type(has_lock ? "_io.BufferedWriter" : "_io.BufferedFriend", {.basicsize = 160});
+    const Address file = small.heap.object(type);
+    const Address lock = small.heap.allocate(24), stale = small.heap.allocate(1000);
+    small.heap.put(file + 80, lock);
+    small.heap.put(lock, stale);
+    const Rows blocks = blocks_of(small);
+    CHECK(reached(blocks, 24) == From{objects});
+    CHECK(reached(blocks, 1000) == (has_lock ? From{nothing} : From{objects}));
+}
+
 TEST_CASE("native blocks: what Python keeps for reuse; a dead object of C code was not freed",
           "[snapshot][native]") {
     SmallCore small;
