@@ -22,7 +22,7 @@ struct Bound {
 ///     where the length is that number, a constant of the function; or
 ///   - what fills it is the `__init__` of its owner, or the body of a module, and has ended; and of the other functions
 ///     that use its name, of which there is one at least, none has a call or an instruction that adds to anything.
-/// Nothing where that is not sure: Python 2.7, and versions whose instructions are not known (3.14 and later).
+/// Nothing where that is not sure: Python 2.7, and versions whose instructions are not known (3.16 and later).
 /// Cost: the names of each code object; the instructions of those that use the name.
 std::optional<Bound> bound_of(const Scene& scene, const CodeThatNames& code);
 

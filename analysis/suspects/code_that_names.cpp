@@ -8,11 +8,13 @@
 
 #include "analysis/holding/groups.h"
 #include "parsers/cpython/object_kind.h"
+#include "parsers/values/parts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -33,6 +35,15 @@ bool runs_at_first(const SourcePlace& place) {
 bool is_body_of_class(const std::vector<std::string>& names) {
     return names.size() >= 3 && names[0] == "__name__" && names[1] == "__module__" &&
            names[2] == "__qualname__";
+}
+
+/// Whether a function, by its qualified name, is a method, or within one, of none of the classes. False if none is known.
+bool is_in_another_class(const std::string& function, const std::vector<std::string>& classes) {
+    std::size_t end = function.find(".<locals>");
+    if (end == std::string::npos) end = function.size();
+    const std::size_t dot = function.rfind('.', end - std::min<std::size_t>(end, 1));
+    if (classes.empty() || dot == std::string::npos) return false;
+    return std::find(classes.begin(), classes.end(), function.substr(0, dot)) == classes.end();
 }
 
 /// Methods of Python's own containers and strings: nearly every function uses them, of whatever object.
@@ -93,17 +104,19 @@ private:
 
     void add_nearest(const WrittenPath& path) {
         std::string key;
-        bool in_library = false;
+        bool in_library = false, within = false;
         for (std::size_t at = path.expression.steps.size(); at-- > 0;) {
             const ReferenceStep& step = path.expression.steps[at].name;
             if (step.kind == ReferenceStep::Kind::item && !in_library && key.empty() && step.key &&
                 !step.key->cut)
                 key = step.name;  // none of anything but a str
             if (add_free_variable(path, at)) return;
+            within =
+                within || step.kind == ReferenceStep::Kind::item || step.kind == ReferenceStep::Kind::index;
             if (step.kind != ReferenceStep::Kind::attribute || step.nameless) continue;
             if (at == 0 && is_root_module_of_program(path)) {
                 if (in_library) add({.kind = NameInSource::Kind::key, .text = key});
-                return add_global(step.name, path.behind(0), in_library && !key.empty());
+                return add_global(step.name, path.behind(0), in_library && !key.empty(), within);
             }
             const ObjectId owner = path.before(at);
             if (owner == no_object || (at == 0 && !scene_.holder().frame.empty())) continue;
@@ -111,10 +124,22 @@ private:
             const TypeId as_class = columns.types.find(columns.address_of(owner));
             const TypeId type = as_class == no_type ? columns.type_of(owner) : as_class;
             if (const std::string name = scene_.qualified_name(type); !name.empty())
-                return add({.text = step.name, .of_class = name});
+                return add({.text = step.name,
+                            .of_class = name,
+                            .of_classes = as_class == no_type ? classes_of(type) : std::vector<std::string>(),
+                            .filled_within = within});
             in_library = true;
         }
         add({.kind = NameInSource::Kind::key, .text = key});
+    }
+
+    std::vector<std::string> classes_of(TypeId type) const {
+        std::vector<std::string> names;
+        const PythonHeap& heap = scene_.python();
+        for (const TypeInfo* one : lookup_order(heap, heap.types()[type]))
+            if (std::string name = scene_.qualified_name(heap.types().id_of(*one)); !name.empty())
+                names.push_back(std::move(name));
+        return names;
     }
 
     bool is_root_module_of_program(const WrittenPath& path) const {
@@ -123,8 +148,8 @@ private:
     }
 
     /// A global, by the names that the program's modules have for the object: imported by another, as another.
-    void add_global(const std::string& name, ObjectId object, bool only_else) {
-        add({.text = name, .only_else = only_else});
+    void add_global(const std::string& name, ObjectId object, bool only_else, bool within) {
+        add({.text = name, .only_else = only_else, .filled_within = within});
         if (object == no_object || !scene_.holder().thread_local_name.empty()) return;
         constexpr std::size_t most_names = 16;
         const Address at = scene_.heap().snapshot().address_of(object);
@@ -135,7 +160,7 @@ private:
                 const std::string known = scene_.python().unicode_text(key, longest_name).value_or("");
                 const auto same = [&](const NameInSource& one) { return one.text == known; };
                 if (std::none_of(names_.begin(), names_.end(), same) && names_.size() < most_names)
-                    add({.text = known, .only_else = only_else});
+                    add({.text = known, .only_else = only_else, .filled_within = within});
                 const auto one = std::find_if(names_.begin(), names_.end(), same);
                 if (one == names_.end() || one->kind != NameInSource::Kind::name) return;
                 one->files.push_back(module.file.substr(module.file.rfind('/') + 1));
@@ -176,12 +201,14 @@ namespace {
 /// Code objects of the program's own files; kept, or a look at each object's type would be most of a warm answer.
 struct CodeOfProgram {
     std::vector<ObjectId> objects;
+    std::vector<ObjectId> functions;  // up to 3.10, whose code does not know its qualified name
 
-    std::size_t rows() const { return objects.size(); }
+    std::size_t rows() const { return objects.size() + functions.size(); }
 
     template <class Self, class Part>
     static void fields(Self& self, Part& part, const HeapReader& heap) {
         part.list(self.objects, [&](auto& object, Part& p) { kept_object(object, p, heap); });
+        part.list(self.functions, [&](auto& object, Part& p) { kept_object(object, p, heap); });
     }
 };
 
@@ -189,17 +216,40 @@ CodeOfProgram find_code(const HeapReader& heap) {
     const PythonHeap& python = heap.python_heap();
     const HeapSnapshot& columns = heap.snapshot();
     const std::string library = library_folder(*columns.roots);
-    std::vector<bool> is_code;
-    for (const TypeInfo& type : columns.types) is_code.push_back(type.known == KnownType::code);
+    std::vector<bool> is_code, is_function;
+    for (const TypeInfo& type : columns.types) {
+        is_code.push_back(type.known == KnownType::code);
+        is_function.push_back(type.known == KnownType::function);
+    }
+    const bool qualified = python.layout().code.co_qualname.present();
     CodeOfProgram found;
     for (ObjectId object{0}; object < columns.object_count() && found.objects.size() < most_codes; ++object) {
         const TypeId type = columns.type_of(object);
-        if (type == no_type || !is_code[type]) continue;
-        const Address file = python.pointer(columns.address_of(object) + *python.layout().code.co_filename);
+        if (type == no_type || !(is_code[type] || (is_function[type] && !qualified))) continue;
+        const Address at = columns.address_of(object);
+        const Address code = is_code[type] ? at : python.pointer(at + *python.layout().function.func_code);
+        if (!is_code[type] && !python.types().is(python.type_of(code), KnownType::code)) continue;
+        const Address file = python.pointer(code + *python.layout().code.co_filename);
         if (is_file_of_program(python.unicode_text(file, longest_path).value_or(""), library))
-            found.objects.push_back(object);
+            (is_code[type] ? found.objects : found.functions).push_back(object);
     }
+    if (found.functions.size() > most_codes) found.functions.resize(most_codes);
     return found;
+}
+
+/// Of functions, by their code. functools.wraps gives a function the name of another one: that is none.
+std::map<Address, std::string> qualified_names(const HeapReader& heap,
+                                               const std::vector<ObjectId>& functions) {
+    std::map<Address, std::string> names;
+    const PythonHeap& python = heap.python_heap();
+    for (const ObjectId object : functions) {
+        const Address function = heap.snapshot().address_of(object);
+        const Address code = python.pointer(function + *python.layout().function.func_code);
+        const std::string own = place_of_code(python, code).function;
+        std::string name = place_of_function(python, function).function;
+        if (name.substr(name.rfind('.') + 1) == own) names.try_emplace(code, std::move(name));
+    }
+    return names;
 }
 
 }  // namespace
@@ -208,10 +258,14 @@ CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) : pyt
     const PythonHeap& python = python_;
     const auto& l = python.layout().code;
     if (!l.co_filename.present() || !l.co_names.present()) return;
-    for (const ObjectId object :
-         kept_answer(answers, KeptQuestion("code"), heap, [&] { return find_code(heap); }).objects) {
+    const CodeOfProgram kept =
+        kept_answer(answers, KeptQuestion("code"), heap, [&] { return find_code(heap); });
+    const std::map<Address, std::string> qualified = qualified_names(heap, kept.functions);
+    for (const ObjectId object : kept.objects) {
         const Address code = heap.snapshot().address_of(object);
         Code found{code, place_of_code(python, code), {}};
+        if (const auto name = qualified.find(code); name != qualified.end())
+            found.place.function = name->second;
         const Address names = python.pointer(code + *l.co_names);
         if (!found.place.known() || !python.types().is(python.type_of(names), KnownType::tuple)) continue;
         const std::int64_t count = std::min(python.var_size(names), most_names);
@@ -307,30 +361,45 @@ std::optional<UsedByCode> CodeThatNames::place_in(const Code& code, const NameIn
         case NameInSource::Kind::variable:
             break;
     }
-    // Free variables are the last of all names of local variables, up to 3.10 they come behind co_cellvars.
+    return place_of_free_variable(code, name.text);
+}
+
+// Free variables are the last of all names of local variables, up to 3.10 they come behind co_cellvars.
+std::optional<UsedByCode> CodeThatNames::place_of_free_variable(const Code& code,
+                                                                const std::string& name) const {
     const auto& l = python_.layout().code;
     const std::vector<std::string> free = free_variables_of_code(python_, code.address);
-    auto found = numbered(free, is_text, UsedByCode::Table::cells);
+    const auto found = std::find(free.begin(), free.end(), name);
     const auto before = l.co_localsplusnames.present()
                             ? python_.var_size(python_.pointer(code.address + *l.co_localsplusnames)) -
                                   static_cast<std::int64_t>(free.size())
                         : l.co_cellvars.present()
                             ? python_.var_size(python_.pointer(code.address + *l.co_cellvars))
                             : std::int64_t{-1};
-    if (!found || before < 0 || before > most_names) return std::nullopt;
-    found->place += static_cast<std::uint32_t>(before);
-    return found;
+    if (found == free.end() || before < 0 || before > most_names) return std::nullopt;
+    return UsedByCode{.table = UsedByCode::Table::cells,
+                      .place = static_cast<std::uint32_t>(before + (found - free.begin()))};
 }
 
 CodeUse CodeThatNames::use_in(const Code& code, const NameInSource& name) const {
-    const auto place = place_in(code, name);
-    return place ? use_of(python_, code.address, code.names, *place) : CodeUse();
+    auto place = place_in(code, name);
+    if (!place) return {};
+    place->called = !is_method_of_everything(name.text);
+    if (is_in_another_class(code.place.function, name.of_classes)) {
+        place->of_self = false;
+        for (const char* self : {"self", "cls"})  // as inner functions and comprehensions have it
+            if (const auto shared = place_of_free_variable(code, self)) place->self_cell = shared->place;
+    }
+    place->filled_within = name.filled_within;
+    return use_of(python_, code.address, code.names, *place);
 }
 
 void CodeThatNames::add_places(const NameInSource& name, std::vector<Found>& found) const {
     constexpr std::size_t most_of_key = 8;  // by more, it is a word of the program, not the name of one thing
-    if (name.text.empty() || (name.kind == NameInSource::Kind::name && is_method_of_everything(name.text)))
-        return;
+    if (name.text.empty()) return;
+    const bool of_everything = name.kind == NameInSource::Kind::name && is_method_of_everything(name.text);
+    const Operations* operations = operations_of(python_.layout().version);
+    if (of_everything && !(operations && operations->tells_methods())) return;
     // co_names does not tell `pager.open` from `open`.
     const bool of_methods =
         name.kind == NameInSource::Kind::name && !name.of_class.empty() && is_builtin(name.text);
@@ -346,7 +415,10 @@ void CodeThatNames::add_places(const NameInSource& name, std::vector<Found>& fou
             !name.files.empty() && !in_module &&
             std::none_of(name.modules.begin(), name.modules.end(),
                          [&](const auto& module) { return is_one_of(code.names, module); });
-        found.push_back({&code, use_in(code, name), is_method || in_module, elsewhere});
+        const CodeUse use = use_in(code, name);
+        const bool is_another = of_everything || is_in_another_class(code.place.function, name.of_classes);
+        if (is_another && !(use.read && use.used)) continue;
+        found.push_back({&code, use, is_method || in_module, elsewhere});
     }
     if (name.kind == NameInSource::Kind::key && found.size() - before > most_of_key) found.resize(before);
 }
@@ -369,8 +441,8 @@ std::vector<SourcePlace> CodeThatNames::in_order(std::vector<Found> found, bool 
                                                  std::size_t most, std::size_t& all) {
     const auto rank = [&](const Found& one) {
         if (one.elsewhere) return 3;
-        if (one.code->place.is_body_of_module()) return bodies_count || one.use.adds ? 0 : 2;
-        return one.code->runs_at_first() && !one.use.adds ? 1 : 0;
+        if (one.code->place.is_body_of_module()) return bodies_count || one.use.adds() ? 0 : 2;
+        return one.code->runs_at_first() && !one.use.adds() ? 1 : 0;
     };
     const auto place_of = [](const Found& one) {
         SourcePlace place = one.code->place;
@@ -379,7 +451,8 @@ std::vector<SourcePlace> CodeThatNames::in_order(std::vector<Found> found, bool 
     };
     const auto key = [&](const Found& one) {
         const SourcePlace place = place_of(one);
-        return std::tuple(rank(one), !one.use.adds, place.is_body_of_module(), one.code->runs_at_first(),
+        const int likeliest_first = !one.use.adds() ? 2 : one.use.use == UseByCode::adds ? 0 : 1;
+        return std::tuple(rank(one), likeliest_first, place.is_body_of_module(), one.code->runs_at_first(),
                           !one.own_name, place.file, place.line, place.function);
     };
     std::sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return key(a) < key(b); });

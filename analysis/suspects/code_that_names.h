@@ -25,6 +25,10 @@ struct NameInSource {
     std::string text;
     bool only_else = false;     // asked for only where no name before it is used
     std::string of_class = {};  // the qualified name of its owner's class: methods of that come first
+    // and of the classes that it inherits from, its own first: `self` of another class's methods has another such
+    // attribute. Empty: not known
+    std::vector<std::string> of_classes = {};
+    bool filled_within = false;  // the holder is an item of it, or of an item
     // Of a variable: the base name of the file, and how qualified names of functions begin that may share it
     std::string file = {}, within = {};
     // Of a global: base names of the files whose modules have it by that name, and the modules' own names
@@ -38,9 +42,9 @@ struct NameInSource {
 std::vector<NameInSource> names_in_source(const Scene& scene);
 
 /// Functions of the program's own code, not of Python's library or installed packages, that use a name; and bodies of
-/// its modules ("<module>"), but not of classes. None for a name that containers and strings have as a method
-/// ("items"), nor for keys that many functions use; methods of its class alone for an attribute that is called as a
-/// builtin function is ("open").
+/// its modules ("<module>"), but not of classes. For a name that containers and strings have as a method ("items") those
+/// alone that do not call it, which 3.6 does not tell; none for keys that many functions use; methods of its class alone
+/// for an attribute that is called as a builtin function is ("open").
 class CodeThatNames {
 public:
     /// Cost: a look at the type of each object, if no answer is kept; and at the names of each code object of the
@@ -94,6 +98,7 @@ private:
     };
     CodeUse use_in(const Code& code, const NameInSource& name) const;
     std::optional<UsedByCode> place_in(const Code& code, const NameInSource& name) const;
+    std::optional<UsedByCode> place_of_free_variable(const Code& code, const std::string& name) const;
     void add_places(const NameInSource& name, std::vector<Found>& found) const;
     /// By their order; of a code object that was found twice the use that adds. Those that rank below the first are left
     /// out.

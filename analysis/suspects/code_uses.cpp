@@ -1,6 +1,12 @@
-// The line of `def` says where a function begins; the line to change is where it uses what keeps the memory. Which
-// instruction that is, its argument tells (parsers/cpython/build/instructions.h), and which line, the line table. Of
-// several lines that use a name, the one that adds to something is what fills it.
+// The line of `def` says where a function begins; the line to change is where it fills what keeps the memory. Which
+// instruction uses it, its argument tells (parsers/cpython/build/instructions.h), and which line, the line table.
+// Whether something is added to it and not to another that stands on the same line, the values on the stack tell: they
+// are followed from instruction to instruction, with what they are known to be (the object itself, or what was got out of
+// it), and so are local variables that it is given to.
+//
+// That is done in the order of the instructions, without looking where a jump leads: what stands behind one that is always
+// taken (the second value of `a if b else c`) begins with the values of the last one that was taken on a condition. An
+// instruction whose effect is not known empties the stack.
 
 #include "analysis/suspects/code_uses.h"
 
@@ -15,61 +21,338 @@
 namespace heapsift {
 namespace {
 
-std::optional<std::uint32_t> place_used(const Operations& operations, UsedByCode::Table table,
-                                        Instruction instruction, std::uint32_t argument) {
-    switch (table) {
-        case UsedByCode::Table::names:
-            return operations.used_name(instruction, argument);
-        case UsedByCode::Table::constants:
-            return operations.used_constant(instruction, argument);
-        case UsedByCode::Table::cells:
-            return operations.used_cell(instruction, argument);
-    }
-    return std::nullopt;
+constexpr std::size_t deepest_stack = 256, most_locals = 256, most_forks = 32;
+
+template <std::size_t n>
+bool is_one_of(const std::string& name, const std::array<std::string_view, n>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
 }
+
+/// Methods whose result is not the container's own.
+bool is_name_that_copies(const std::string& name) {
+    return is_one_of(
+        name, std::array<std::string_view, 6>{"copy", "count", "index", "keys", "most_common", "qsize"});
+}
+
+struct ValueOnStack {
+    bool used = false;     // what is sought, or got out of that
+    bool itself = false;   // what is sought
+    bool key = false;      // the constant by which it is asked for
+    bool is_self = false;  // of a method: its first local variable
+    bool adder = false;    // a function that adds to what it is given
+};
+
+class UseSearch {
+public:
+    UseSearch(const Operations& operations, const CodeLines& lines, const std::vector<std::string>& names,
+              UsedByCode sought)
+        : operations_(operations), lines_(lines), names_(names), sought_(sought) {}
+
+    /// False if it cannot be followed.
+    bool look_at(Instruction one, std::uint32_t argument, std::uint64_t offset) {
+        line_ = lines_.line_at(static_cast<std::int64_t>(offset));
+        switch (operations_.does(one)) {
+            case Does::instrumented:
+                return false;
+            case Does::extended_argument:
+                break;
+            case Does::load_constant:
+                push({.key = is_sought(UsedByCode::Table::constants, argument)});
+                if (values_.back().key) found(UseByCode::reads);
+                break;
+            case Does::load_local:
+            case Does::store_local:
+            case Does::load_two_locals:
+            case Does::store_two_locals:
+            case Does::store_and_load_local:
+                of_locals(operations_.does(one), argument);
+                break;
+            case Does::load_cell:
+                push(sought_value(is_sought(UsedByCode::Table::cells, argument)));
+                values_.back().is_self = is_self_cell(argument);
+                break;
+            case Does::store_cell:
+                pop();
+                if (is_sought(UsedByCode::Table::cells, argument)) found(UseByCode::stores);
+                break;
+            case Does::load_name:
+            case Does::load_name_by_2:
+            case Does::store_name:
+            case Does::load_attribute:
+            case Does::load_attribute_by_2:
+            case Does::load_method:
+            case Does::load_super_attribute:
+            case Does::store_attribute:
+                of_name(one, argument);
+                break;
+            case Does::call:
+            case Does::call_by_names:
+            case Does::call_by_tuple:
+                of_call(one, argument);
+                break;
+            case Does::copy:
+                push(argument == 0 ? ValueOnStack() : behind(argument - 1));
+                break;
+            case Does::swap:
+                if (argument > 0 && argument <= values_.size())
+                    std::swap(values_.back(), values_[values_.size() - argument]);
+                break;
+            case Does::duplicate:
+                push(behind(0));
+                break;
+            case Does::duplicate_two:
+                push(behind(1));
+                push(behind(1));
+                break;
+            case Does::rotate:
+                rotate(argument);
+                break;
+            case Does::rotate_two:
+                rotate(2);
+                break;
+            case Does::rotate_three:
+                rotate(3);
+                break;
+            case Does::rotate_four:
+                rotate(4);
+                break;
+            case Does::jump_if:
+                pop();
+                if (forks_.size() == most_forks) forks_.erase(forks_.begin());
+                forks_.push_back(values_);
+                break;
+            case Does::jump:
+                if (forks_.empty()) break;
+                values_ = std::move(forks_.back());
+                forks_.pop_back();
+                break;
+            default:
+                of_items(one, argument);
+                break;
+        }
+        return true;
+    }
+
+    CodeUse result() const {
+        CodeUse result{.read = true};
+        for (const auto& [line, use] : uses_)
+            if (!result.used || use > result.use) result = {true, true, use, line};
+        return result;
+    }
+
+private:
+    bool is_sought(UsedByCode::Table table, std::uint32_t place) const {
+        return sought_.table == table && sought_.place == place;
+    }
+
+    /// From 3.11 on shared variables are numbered with the others.
+    bool is_self_cell(std::uint32_t place) const {
+        return place == sought_.self_cell || (operations_.numbers_cells_with_locals() && place == 0);
+    }
+
+    void found(UseByCode use) {
+        const auto [line, is_new] = uses_.try_emplace(line_, use);
+        if (!is_new) line->second = std::max(line->second, use);
+    }
+
+    void found_added(const ValueOnStack& container) {
+        found(container.itself == sought_.filled_within ? UseByCode::adds_apart : UseByCode::adds);
+    }
+
+    ValueOnStack sought_value(bool is_sought) {
+        if (is_sought) found(UseByCode::reads);
+        return {.used = is_sought, .itself = is_sought};
+    }
+
+    void push(const ValueOnStack& value) {
+        if (values_.size() == deepest_stack) values_.clear();
+        values_.push_back(value);
+    }
+
+    ValueOnStack pop() {
+        if (values_.empty()) return {};
+        const ValueOnStack value = values_.back();
+        values_.pop_back();
+        return value;
+    }
+
+    ValueOnStack behind(std::size_t many) const {
+        return many < values_.size() ? values_[values_.size() - 1 - many] : ValueOnStack();
+    }
+
+    void rotate(std::size_t many) {
+        if (many > 1 && many <= values_.size())
+            std::rotate(values_.end() - static_cast<std::ptrdiff_t>(many), values_.end() - 1, values_.end());
+    }
+
+    ValueOnStack local(std::uint32_t place) const {
+        ValueOnStack value = place < locals_.size() ? locals_[place] : ValueOnStack();
+        value.is_self = place == 0;
+        return value;
+    }
+
+    void set_local(std::uint32_t place) {
+        const ValueOnStack value = pop();
+        if (place >= most_locals) return;
+        if (place >= locals_.size()) locals_.resize(place + 1);
+        locals_[place] = value;
+    }
+
+    void of_locals(Does does, std::uint32_t argument) {
+        const std::uint32_t first = argument >> 4, second = argument & 15;  // of two
+        switch (does) {
+            case Does::load_local:
+                return push(local(argument));
+            case Does::store_local:
+                return set_local(argument);
+            case Does::load_two_locals:
+                push(local(first));
+                return push(local(second));
+            case Does::store_two_locals:
+                set_local(first);
+                return set_local(second);
+            default:
+                set_local(first);
+                return push(local(second));
+        }
+    }
+
+    void of_name(Instruction one, std::uint32_t argument) {
+        const std::uint32_t place = operations_.used_name(one, argument).value_or(0);
+        const std::string name = place < names_.size() ? names_[place] : std::string();
+        const bool is_it = is_sought(UsedByCode::Table::names, place);
+        if (operations_.does(one) == Does::store_name) {
+            pop();
+            if (is_it) found(UseByCode::stores);
+        } else if (operations_.does(one) == Does::store_attribute) {
+            const ValueOnStack object = pop();
+            pop();
+            if (is_it && is_object_for_it(object)) found(UseByCode::stores);
+        } else if (operations_.gets_attribute(one)) {
+            if (operations_.does(one) == Does::load_super_attribute) {
+                pop();
+                pop();
+            }
+            const bool is_method = operations_.gets_method(one, argument);
+            const ValueOnStack value = attribute(pop(), name, is_it && (sought_.called || !is_method));
+            push(value);
+            if (is_method) push(value);  // and the object that it is a method of
+        } else {
+            ValueOnStack value = sought_value(is_it);
+            value.adder = is_name_that_adds(name);
+            push(value);
+            if (operations_.effect(one, argument) == 2)
+                push(value);  // and no object that it were a method of
+        }
+    }
+
+    bool is_object_for_it(const ValueOnStack& object) const { return sought_.of_self || !object.is_self; }
+
+    ValueOnStack attribute(const ValueOnStack& object, const std::string& name, bool is_it) {
+        if (is_it && is_object_for_it(object)) return sought_value(true);
+        if (!object.used) return {.adder = is_name_that_adds(name)};
+        if (is_name_that_adds(name)) found_added(object);
+        return {.used = !is_name_that_copies(name)};
+    }
+
+    void of_call(Instruction one, std::uint32_t argument) {
+        const auto effect = operations_.effect(one, argument);
+        if (!effect || *effect > 0) return values_.clear();
+        const auto total = static_cast<std::size_t>(1 - *effect);
+        const Does does = operations_.does(one);
+        const std::size_t arguments =
+            does == Does::call_by_tuple
+                ? total - 1
+                : std::min<std::size_t>(total, argument + (does == Does::call ? 0 : 1));
+        ValueOnStack result, given;
+        bool adds = false;
+        for (std::size_t i = 0; i < total; ++i) {
+            const ValueOnStack value = pop();
+            if (i < arguments) {
+                if (value.used && !given.itself) given = value;
+                result.itself = result.itself || value.key;
+            } else {
+                result.used = result.used || value.used;
+                adds = adds || value.adder;
+            }
+        }
+        if (adds && given.used) found_added(given);
+        result.used = result.used || result.itself;
+        push(result);
+    }
+
+    void of_items(Instruction one, std::uint32_t argument) {
+        const auto effect = operations_.effect(one, argument);
+        if (!effect) return values_.clear();
+        const Does does = operations_.does(one);
+        if (does == Does::store_item || does == Does::store_slice) {
+            const bool by_key = pop().key;
+            if (does == Does::store_slice) pop();
+            const ValueOnStack container = pop();
+            pop();
+            if (container.used) found_added(container);
+            if (by_key) found(UseByCode::stores);
+        } else if (operations_.takes_subscript(one)) {
+            const bool by_key = pop().key;
+            if (*effect == -2) pop();
+            const bool within = pop().used && does == Does::subscript;
+            push({.used = by_key || within || (does == Does::binary && within), .itself = by_key});
+        } else if (operations_.changes_in_place(one)) {
+            pop();
+            const ValueOnStack container = pop();
+            if (container.used) found_added(container);
+            push(container);
+        } else {
+            of_effect(does, *effect);
+        }
+    }
+
+    void of_effect(Does does, int effect) {
+        const bool gives = does != Does::pop && does != Does::delete_item && does != Does::add_to_display;
+        int taken = 0, given = 0;
+        if (does == Does::unpack) {
+            taken = 1;
+            given = effect + 1;
+        } else if (effect > 0) {
+            given = effect;
+        } else if (effect < 0) {
+            taken = gives ? 1 - effect : -effect;
+            given = gives ? 1 : 0;
+        }
+        for (; taken > 0; --taken) pop();
+        for (; given > 0; --given) push({});
+    }
+
+    const Operations& operations_;
+    const CodeLines& lines_;
+    const std::vector<std::string>& names_;
+    const UsedByCode sought_;
+    std::int32_t line_ = 0;
+    std::vector<ValueOnStack> values_, locals_;
+    std::vector<std::vector<ValueOnStack>> forks_;
+    std::map<std::int32_t, UseByCode> uses_;  // by line
+};
 
 }  // namespace
 
 bool is_name_that_adds(const std::string& name) {
-    constexpr std::array<std::string_view, 16> names = {
-        "append",      "appendleft",   "extend",   "extendleft",
-        "insert",      "add",          "update",   "setdefault",
-        "__setitem__", "__iadd__",     "__ior__",  "insort",
-        "insort_left", "insort_right", "heappush", "symmetric_difference_update"};
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return is_one_of(
+        name, std::array<std::string_view, 18>{"append", "appendleft", "extend", "extendleft", "insert",
+                                               "add", "update", "setdefault", "__setitem__", "__iadd__",
+                                               "__ior__", "insort", "insort_left", "insort_right", "heappush",
+                                               "symmetric_difference_update", "put", "put_nowait"});
 }
 
 CodeUse use_of(const PythonHeap& heap, Address code, const std::vector<std::string>& names, UsedByCode used) {
-    struct Line {
-        bool uses = false, adds = false;
-    };
-    std::map<std::int32_t, Line> lines;
     const Operations* operations = operations_of(heap.layout().version);
     if (!operations) return {};
-    const CodeLines table(heap, code);
+    const CodeLines lines(heap, code);
+    UseSearch search(*operations, lines, names, used);
     const bool unknown =
         any_instruction(heap, code, true, [&](Instruction one, std::uint32_t argument, std::uint64_t offset) {
-            if (operations->is_instrumented(one)) return true;
-            const auto name = operations->used_name(one, argument);
-            const bool uses = place_used(*operations, used.table, one, argument) == used.place;
-            const bool adds = operations->stores_item(one) || operations->changes_in_place(one) ||
-                              (name && *name < names.size() && is_name_that_adds(names[*name]));
-            if (!uses && !adds) return false;
-            Line& line = lines[table.line_at(static_cast<std::int64_t>(offset))];
-            line.uses = line.uses || uses;
-            line.adds = line.adds || adds;
-            return false;
+            return !search.look_at(one, argument, offset);
         });
-    CodeUse found;
-    if (unknown) return found;
-    found.read = true;
-    for (const auto& [number, line] : lines) {
-        if (!line.uses || (found.used && (found.adds || !line.adds))) continue;
-        found.used = true;
-        found.adds = line.adds;
-        found.line = number;
-    }
-    return found;
+    return unknown ? CodeUse() : search.result();
 }
 
 }  // namespace heapsift

@@ -22,17 +22,31 @@ struct UsedByCode {
         cells       // all local variables; up to 3.10 co_cellvars and co_freevars: what functions share
     } table = Table::names;
     std::uint32_t place = 0;
+    bool called = true;   // also where it is called as a method: `x.items()`
+    bool of_self = true;  // also as an attribute of the first local variable, or of that shared one
+    std::uint32_t self_cell = none;
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    bool filled_within = false;  // what an item of it holds is what grows
+};
+
+/// What is done there, the likeliest to fill it last.
+enum class UseByCode : std::uint8_t {
+    reads,
+    stores,  // it itself is set
+    adds_apart,  // adds to it, where what an item of it holds grows, or to what an item of it holds, where it grows
+    adds
 };
 
 struct CodeUse {
-    bool read = false;      // its instructions: if not, nothing else is known
-    bool used = false;      // not only defined, as `import x` and `x = []` in the body of a module do
-    bool adds = false;      // on a line that also stores an item, or calls what adds
-    std::int32_t line = 0;  // the first that adds, else the first that uses it; 0: not known
+    bool read = false;  // its instructions: if not, nothing else is known
+    bool used = false;  // not only defined, as `import x` and `x = []` in the body of a module do
+    UseByCode use = UseByCode::reads;
+    std::int32_t line = 0;  // the first with the likeliest use; 0: not known
+    bool adds() const { return used && use >= UseByCode::adds_apart; }
 };
 
 /// `names`: of co_names. Nothing is read of a version whose instructions are not known, where a tracer has put others in
-/// their place (sys.monitoring), and of more than 64 KiB. Cost: one pass over the instructions and the line table.
+/// their place (sys.monitoring), and of more than a million bytes. Cost: one pass over the instructions and the line table.
 CodeUse use_of(const PythonHeap& heap, Address code, const std::vector<std::string>& names, UsedByCode used);
 
 /// Calls `visit(instruction, argument, offset)` for each instruction, with its whole argument and where it stands in

@@ -76,7 +76,7 @@ struct Suspect {
     std::string pattern = {};    // analysis/suspects/pattern.h; of SuspectsResult::suspects alone
     Cause cause;                 // without words if no more is known than who holds it
     // Functions of the program that use the name of the attribute or global that holds it, or where `made_here` one of
-    // cause.made_by; if they were asked for. The line is one that uses it, where instructions can be read (3.6 to 3.13).
+    // cause.made_by; if they were asked for. The line is one that uses it, where instructions can be read (3.6 to 3.15).
     std::vector<SourcePlace> used_in;
     std::uint64_t more_used_in = 0;  // and so many more
     bool made_here = false;

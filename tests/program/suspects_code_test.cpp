@@ -67,10 +67,12 @@ TEST_CASE("suspects: the line that uses what holds it, first where something is 
     program.module("app", "/srv/app/app.py", {{"PAID", list_of_closures(program, a_little)}});
     code_with_lines(program, "show", {"len", "PAID"}, {{1, {{op_load_global, 1 << 1}}}});
     code_with_lines(program, "fill", {"PAID"},
-                    {{2, {{op_load_global, 0}}}, {2, {{op_load_global, 0}, {op_store_item, 0}}}});
+                    {{2, {{op_load_global, 0}}},
+                     {2, {{op_load_const, 0}, {op_load_global, 0}, {op_load_const, 0}, {op_store_item, 0}}}});
     code_with_lines(program, "<module>", {"PAID"}, {{1, {{op_store_name, 0}}}});
     code_with_lines(program, "<module>", {"x", "PAID"},
-                    {{20, {{op_store_name, 1}}}, {7, {{op_load_name, 1}, {op_store_item, 0}}}});
+                    {{20, {{op_store_name, 1}}},
+                     {7, {{op_load_const, 0}, {op_load_name, 1}, {op_load_const, 0}, {op_store_item, 0}}}});
     code_with_lines(program, "traced", {"PAID"}, {{5, {{op_instrumented_line, 0}, {op_load_global, 0}}}});
     SuspectsOf asked(program);
     const std::vector<Suspect> found = asked.suspects(true);

@@ -18,9 +18,9 @@ from asked import AskedCore, BadAnswer
 
 _SINCE = {"leak_at_exit": (3, 10), "leak_at_exit_methods": (3, 10)}  # before, what atexit was told hangs on its module, as any other module's tables do
 _PROGRAM = os.path.join(cores.PROGRAMS, "suspects.py")
-# Not built for these versions and later: what an instruction does is known up to 3.13; 3.14's atexit keeps what it calls in another way; in 3.13
+# Not built for these versions and later: 3.14's atexit keeps what it calls in another way; in 3.13
 # it is not told who submits to an executor.
-_UNTIL = {"leak_at_exit": (3, 14), "leak_at_exit_methods": (3, 14), "healthy_own_cache": (3, 14), "healthy_table": (3, 14),
+_UNTIL = {"leak_at_exit": (3, 14), "leak_at_exit_methods": (3, 14),
           "leak_executor_backlog": (3, 13)}
 
 

@@ -2,8 +2,10 @@
 
 // Instructions of compiled Python code, as far as they tell what a function stores and takes out.
 
+#include "parsers/cpython/build/instruction_tables.h"
 #include "parsers/cpython/build/python_version.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,28 +21,24 @@ struct Instruction {
 /// What an instruction of one version does. An instruction may be a specialized one (Python/specialize.c).
 class Operations {
 public:
-    struct Numbers {
-        std::span<const std::uint8_t, 256> caches;  // by operation: words that follow it
-        std::span<const int> store_item, store_attribute, in_place, add_to_display;
-        int delete_item = 0, store_global = 0;
-        int binary = -1, binary_adaptive = -1;  // whose argument tells what they do; -1: none
-        int first_instrumented = 256;           // from here on instructions stand for others (sys.monitoring)
-        std::span<const int> extended_argument, constants, cells;
-        std::span<const int> names, names_by_2,
-            names_by_4;  // their argument is a place in co_names, or twice, … that
-    };
-    explicit Operations(const Numbers& numbers) : numbers_(&numbers) {}
+    explicit Operations(std::span<const Operation> known);
 
+    Does does(Instruction instruction) const { return operations_[instruction.operation].does; }
     /// Bytes of the instruction, with the words of a cache that follow it from 3.11 on.
     std::size_t size(Instruction instruction) const {
-        return 2 + 2 * std::size_t{numbers_->caches[instruction.operation]};
+        return 2 + 2 * std::size_t{operations_[instruction.operation].caches};
     }
-    /// object[key] = value
+    /// By how many the values on the stack become more, if it does not jump; not known of a few with some arguments.
+    /// `argument`: the whole of it.
+    std::optional<int> effect(Instruction instruction, std::uint32_t argument) const;
+    /// object[key] = value, or of a slice
     bool stores_item(Instruction instruction) const;
     /// object.name = value, or a global; `argument` is the last byte of the name's place in co_names.
     bool stores_name(Instruction instruction) const;
     /// object += value, and the like.
     bool changes_in_place(Instruction instruction) const;
+    /// object[key], or of a slice
+    bool takes_subscript(Instruction instruction) const;
     /// What fills a list, dict or set as a comprehension does, or a long display.
     bool adds_to_display(Instruction instruction) const;
     /// del object[key]
@@ -50,21 +48,28 @@ public:
     /// The place in co_names of what it gets or sets: an attribute, a global, or a variable of a module's body, which it
     /// only gets. Nothing of what it defines or imports there. `argument`: the whole of it.
     std::optional<std::uint32_t> used_name(Instruction instruction, std::uint32_t argument) const;
+    /// It gets an attribute, or a method.
+    bool gets_attribute(Instruction instruction) const;
+    /// Whether it is told what gets a method: since 3.7.
+    bool tells_methods() const { return tells_methods_; }
+    /// It gets a method that is called then.
+    bool gets_method(Instruction instruction, std::uint32_t argument) const;
     /// The place in co_consts of what it loads.
     std::optional<std::uint32_t> used_constant(Instruction instruction, std::uint32_t argument) const;
     /// The place of a variable that functions share: among all local variables, up to 3.10 among co_cellvars and
     /// co_freevars.
     std::optional<std::uint32_t> used_cell(Instruction instruction, std::uint32_t argument) const;
+    /// Whether that is among all of them: since 3.11, which has caches.
+    bool numbers_cells_with_locals() const { return has_caches_; }
     /// It stands for another, which is not told.
-    bool is_instrumented(Instruction instruction) const {
-        return instruction.operation >= numbers_->first_instrumented;
-    }
+    bool is_instrumented(Instruction instruction) const { return does(instruction) == Does::instrumented; }
 
 private:
-    const Numbers* numbers_;
+    std::array<Operation, 256> operations_;
+    bool tells_methods_ = false, has_caches_ = false;
 };
 
-/// Null for a version whose instructions are not known: 2.7, and 3.14 and later.
+/// Null for a version whose instructions are not known: 2.7, and 3.16 and later.
 const Operations* operations_of(const LayoutVersion& version);
 
 }  // namespace heapsift
