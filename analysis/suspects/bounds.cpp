@@ -183,7 +183,8 @@ private:
         const std::string& of_class = names_.front().of_class;
         if (of_class.empty()) return code.place.is_body_of_module();
         const bool qualified = python_.layout().code.co_qualname.present();
-        return code.place.function == (qualified ? of_class + ".__init__" : "__init__");
+        return code.place.function == of_class + ".__init__" ||
+               (!qualified && code.place.function == "__init__");
     }
 
     bool is_running(const Code& code) const {

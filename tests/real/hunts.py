@@ -86,9 +86,6 @@ def run_one(options, interpreter, program, kind, work, shown):
             screen = terminal.type(lines, columns)
             shown.append((interpreter, program, terminal.typed(), lines, columns, screen))
             faults += ["%dx%d: %s" % (columns, lines, fault) for fault in faults_of_screen(screen, lines, columns, culprits[:named], terminal)]
-        if interpreter.version < (3, 11):  # code has no qualified name
-            for culprit in culprits:
-                culprit["used_in"] = culprit["used_in"] and culprit["used_in"].split(".")[-1]
         for question in (faults_of_suspects, faults_of_sum, faults_of_dominators):
             faults += question(asked, culprits)
         return faults
