@@ -1,6 +1,7 @@
 #include "analysis/growth/core_identity.h"
 
 #include "analysis/overview_core.h"
+#include "parsers/base/paths.h"
 
 #include <algorithm>
 #include <map>
@@ -48,7 +49,7 @@ CoreIdentity core_identity(const HeapReader& heap) {
 }
 
 bool may_be_same_program(const CoreIdentity& a, const CoreIdentity& b) {
-    if (!a.script.empty() && !b.script.empty()) return a.script == b.script;
+    if (!a.script.empty() && !b.script.empty()) return is_same_or_another_release(a.script, b.script);
     return may_equal(a.command, b.command) && may_begin_alike(a.arguments, b.arguments);
 }
 

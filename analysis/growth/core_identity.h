@@ -27,7 +27,8 @@ struct CoreIdentity {
 /// All of it but the script.
 CoreIdentity core_identity(const HeapReader& heap);
 
-/// Whether both are of one program: its script, else its command line as far as both say it.
+/// Whether both are of one program: its script, also of another release (/srv/app/v12/app.py), else its command line as far
+/// as both say it.
 bool may_be_same_program(const CoreIdentity& a, const CoreIdentity& b);
 /// Whether both are of one process, as far as cores tell.
 bool may_be_same_process(const CoreIdentity& before, const CoreIdentity& after);

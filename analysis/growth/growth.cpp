@@ -87,6 +87,7 @@ GrowthResult::Core head_of(const Inventory& core) {
     head.file = core.file;
     head.python = core.python;
     head.command = core.arguments.empty() ? core.command : core.arguments;
+    head.script = core.script;
     head.pid = core.pid;
     head.objects = core.objects;
     head.in_use = core.in_use;

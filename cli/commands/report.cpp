@@ -13,6 +13,7 @@
 #include "cli/report/lines_source.h"
 #include "cli/report/read_fleet.h"
 #include "cli/report/report.h"
+#include "parsers/base/paths.h"
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
@@ -23,6 +24,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 
 namespace heapsift {
@@ -67,8 +70,10 @@ Older read_older(Session& session, const std::string& path) {
     return older;
 }
 
-GrowthResult growth_since(Older older, Question& question) {
+/// `newer`: what the core of the question is called.
+GrowthResult growth_since(Older older, Question& question, const std::string& newer_name) {
     CoreIdentity identity = whole_identity(question.heap());
+    identity.file = newer_name;
     const bool compared = !older.objects.cores.empty() && may_be_same_process(older.inventory, identity);
     Inventory newer =
         take_inventory(question.work(), std::move(identity), compared ? &older.objects : nullptr);
@@ -181,21 +186,18 @@ ExitCode run_report(Session& session, const ReportOptions& options) {
     wishes.rows = session.options().limit;
     question->filled();
     if (older) {
-        const auto word = [&](const std::string& path) {
-            return std::string(base_name(session.redactor().path(path)));
-        };
-        wishes.older = word(*older_path);
-        wishes.newer =
-            session.words().process ? std::to_string(*session.words().process) : word(session.choice().path);
+        const std::string newer = session.words().process ? std::to_string(*session.words().process)
+                                                          : session.redactor().path(session.choice().path);
+        std::tie(wishes.older, wishes.newer) = names_apart(session.redactor().path(*older_path), newer);
+        if (wishes.older == wishes.newer) wishes.older += " (older)";
         if (older->times)
             if (const auto doubt =
                     doubt_of_order(*older->times, core_times(question->heap(), session.words().process
                                                                                    ? std::string()
                                                                                    : session.choice().path)))
                 session.diagnostics().add("cores-swapped", *doubt);
-        if (older->inventory.file == whole_identity(question->heap()).file)
-            older->inventory.file += " (older)";  // cores in several folders often have one name
-        wishes.growth = growth_since(std::move(*older), *question);
+        older->inventory.file = wishes.older;
+        wishes.growth = growth_since(std::move(*older), *question, wishes.newer);
         older.reset();
     }
     const ReportPage page = report(session, question, std::move(wishes));

@@ -255,8 +255,11 @@ void say_cores(const GrowthResult& result, Document& document) {
         text += first.python == last.python ? says(", {}", last.python)
                                             : says(", {} and {}", first.python, last.python);
     } else {
-        text += says(": not the same program: {} and {}", ProcessCall{first.command, first.command},
-                     ProcessCall{last.command, last.command});
+        if (first.command == last.command && first.script != last.script)
+            text += says(": not the same program: {} and {}", FilePath{first.script}, FilePath{last.script});
+        else
+            text += says(": not the same program: {} and {}", ProcessCall{first.command, first.command},
+                         ProcessCall{last.command, last.command});
         text += says(", {} and {}", first.python, last.python);
     }
     document.say(sentence(std::move(text += ".")));

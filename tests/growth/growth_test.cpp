@@ -123,6 +123,9 @@ TEST_CASE("growth: a cut core, another place in memory, another script", "[growt
     before.script = "'/srv/app.py'";
     after.script = "'/srv/other.py'";
     CHECK_FALSE(growth({before, after}).same_program);
+    after.script = "'/srv/20260218/app.py'";
+    before.script = "'/srv/20260101/app.py'";
+    CHECK(growth({before, after}).same_program);
     after.script = before.script;
     after.cut = true;
     after.native = {{"", 3000, 2343, 7'029'000, 2000, "", Address()}};
