@@ -6,6 +6,8 @@
 
 #include "analysis/holder_labels.h"
 #include "analysis/suspects/code_that_names.h"
+#include "analysis/suspects/general_numbers.h"
+#include "analysis/suspects/renamed_types.h"
 
 #include <fmt/format.h>
 
@@ -39,7 +41,8 @@ std::string general_thread(const std::string& group) {
 
 std::string group_of_holder(const TopHolder& holder) {
     const bool is_thread = holder.group_kind == GroupKind::thread && holder.below != no_group;
-    const std::string group = is_thread ? general_thread(holder.group) : holder.group;
+    const std::string group =
+        is_thread ? general_thread(holder.group) : general_numbers(holder.group, digits_of_files);
     return holder.says_held ? group : "in " + group;
 }
 
@@ -63,12 +66,6 @@ std::string written_steps(const Scene& scene) {
     return steps;
 }
 
-/// "work(), app.py" of "serve.<locals>.work(), app.py": up to 3.10 Python does not keep qualified names of code.
-std::string own_name_of(const std::string& call) {
-    const std::size_t end = call.rfind("(), "), dot = call.rfind('.', end);
-    return dot == std::string::npos || end == std::string::npos ? call : call.substr(dot + 1);
-}
-
 /// "logging.Manager.loggerDict": from the nearest object of a class on. Which module of a library names an object first
 /// differs from run to run.
 std::string place_in_library(const Scene& scene) {
@@ -82,27 +79,28 @@ std::string place_in_library(const Scene& scene) {
         const TypeId type = columns.type_of(owner);
         if (type != no_type && !is_plain_container(columns.types[type].known) &&
             columns.types[type].known != KnownType::module)
-            return scene.type_of(owner) + steps;
+            return general_type_name(scene.type_of(owner)) + steps;
     }
     return {};
 }
 
 std::string place_of_holder(const Scene& scene) {
     const TopHolder& holder = scene.holder();
-    if (!holder.local.empty()) return fmt::format("{}, local {}", own_name_of(holder.call), holder.local);
+    if (!holder.local.empty()) return fmt::format("{}, local {}", general_call(holder.call), holder.local);
     std::vector<std::string> places;
     for (const NameInSource& name : names_in_source(scene)) {
         if (name.only_else || name.kind == NameInSource::Kind::key) continue;
         if (name.kind == NameInSource::Kind::variable)
             places.push_back("variable " + name.text);
         else
-            places.push_back(name.of_class.empty() ? name.text : name.of_class + "." + name.text);
+            places.push_back(name.of_class.empty() ? name.text
+                                                   : general_type_name(name.of_class) + "." + name.text);
     }
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
     if (!places.empty()) return fmt::format("{}", fmt::join(places, ", "));
     if (!holder.thread_local_name.empty()) return holder.thread_local_name + written_steps(scene);
-    if (!holder.call.empty()) return own_name_of(holder.call);
+    if (!holder.call.empty()) return general_call(holder.call);
     if (!holder.variable.empty()) return holder.variable;
     if (holder.expression.root.empty()) return group_of_holder(holder);
     if (!scene.is_module_of_program(scene.root()))
@@ -116,21 +114,30 @@ std::string with_content(const std::string& place, const std::string& content) {
 
 }  // namespace
 
+std::string general_call(const std::string& call) {
+    constexpr std::string_view before_file = "(), ";
+    const std::size_t end = call.rfind(before_file);
+    if (end == std::string::npos) return call;
+    const std::size_t dot = call.rfind('.', end), from = dot == std::string::npos ? 0 : dot + 1,
+                      file = end + before_file.size();
+    return call.substr(from, file - from) + general_numbers(call.substr(file), digits_of_files);
+}
+
 std::string pattern_of(const RetainedLookup& retained, const OverviewResult& overview,
                        const Suspect& suspect) {
     switch (suspect.kind) {
         case Suspect::Kind::holder: {
-            std::string content =
-                suspect.holder->joint ? suspect.holder->joint->type : suspect.holder->content_type;
+            std::string content = general_type_name(suspect.holder->joint ? suspect.holder->joint->type
+                                                                          : suspect.holder->content_type);
             if (!suspect.cause.function.empty()) content += " " + suspect.cause.function + "()";
             return with_content(place_of_holder(Scene(retained, *suspect.holder)), content);
         }
         case Suspect::Kind::pinned: {
             const ArrayHolderRow& row = *overview.pinned;
-            return row.holder + (row.joined ? "" : ".") + row.attribute;
+            return general_type_name(row.holder) + (row.joined ? "" : ".") + row.attribute;
         }
         case Suspect::Kind::garbage:
-            return with_content("garbage", overview.garbage_type_name);
+            return with_content("garbage", general_type_name(overview.garbage_type_name));
         case Suspect::Kind::garbage_list:
             return "gc.garbage";
         case Suspect::Kind::native: {

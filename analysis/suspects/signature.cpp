@@ -7,6 +7,8 @@
 #include "analysis/suspects/signature.h"
 
 #include "analysis/path_expression.h"
+#include "analysis/suspects/pattern.h"
+#include "analysis/suspects/renamed_types.h"
 
 #include <fmt/format.h>
 
@@ -43,7 +45,7 @@ std::string call_at_signal(const HeapReader& heap) {
     if (threads.empty() || !columns.roots.there()) return {};
     for (const PythonThread& thread : columns.roots->threads())
         if (thread.tid == threads.front().tid && !thread.frames.empty())
-            return call_words(thread.frames.front());
+            return general_call(call_words(thread.frames.front()));
     return {};
 }
 
@@ -59,7 +61,9 @@ std::string signature(const OverviewResult& result, const SuspectsResult& suspec
     // It may well be what the program is for.
     if (suspects.small) return fmt::format("{}; no suspect; most in {}", program, suspects.small->pattern);
     const std::string region = result.memory.empty() ? "no memory" : result.memory.front().name;
-    return fmt::format("{}; no suspect; {}: {}", program, region, fmt::join(result.dominant_types, ", "));
+    std::vector<std::string> types = result.dominant_types;
+    for (std::string& type : types) type = general_type_name(type);
+    return fmt::format("{}; no suspect; {}: {}", program, region, fmt::join(types, ", "));
 }
 
 }  // namespace heapsift

@@ -2,10 +2,16 @@
 // arguments lie, with blanks for the zeros between them: the path of an interpreter in an environment can be longer than
 // that, and a folder may have a blank in its name. A program may also have written a title there (setproctitle); that
 // is then its name. What sys.argv has is not believed alone, since programs change it: it must be what the command line
-// goes on with, unless that was cut before it told the script.
+// goes on with, unless that was cut before it told the script. Programs hardly change __main__.__file__; where it stands in
+// the command line, behind nothing but options, it is the script, blanks and all.
+//
+// multiprocessing's spawn and forkserver start "python -c 'from multiprocessing.spawn import spawn_main; …'". The child is
+// told how the parent was started (spawn.py, get_preparation_data): it sets sys.argv to the parent's, and imports the
+// parent's main module once more, as __mp_main__; but not a package's __main__, nor what -c ran.
 
 #include "analysis/suspects/signature_program.h"
 
+#include "analysis/suspects/general_numbers.h"
 #include "parsers/base/text.h"
 #include "parsers/cpython/known_types.h"
 
@@ -26,30 +32,14 @@ using Words = std::vector<std::string>;
 constexpr std::size_t kept_of_command_line = 79;
 constexpr std::size_t most_words = 64, longest_word = 4096, longest_program = 120;
 
-bool is_figure(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-std::string without_numbers(const std::string& text) {
-    constexpr std::size_t long_number = 3;
-    std::string result;
-    for (std::size_t i = 0; i < text.size();) {
-        std::size_t end = i;
-        while (end < text.size() && is_figure(text[end])) ++end;
-        if (end - i >= long_number)
-            result += "#";
-        else
-            result += text.substr(i, std::max<std::size_t>(end - i, 1));
-        i = std::max(end, i + 1);
-    }
-    return result;
-}
-
 std::string short_hash(std::string_view text) {
     return fmt::format("{:08x}", static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size())));
 }
 
 /// As it stands in a signature.
 std::string shown_program(const std::string& name) {
-    std::string text = escape_for_terminal(without_numbers(name));
+    constexpr std::size_t long_number = 3;
+    std::string text = escape_for_terminal(general_numbers(name, long_number));
     if (text.size() <= longest_program) return text;
     std::size_t end = longest_program;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
@@ -122,6 +112,70 @@ std::string name_of_arguments(const CommandWords& words) {
     return words.arguments.front() == "-c" ? "-c" : name_of_path(words.arguments.front());
 }
 
+/// Whether after `before`, the interpreter and its options, a script may come.
+bool may_tell_script(std::string_view before) {
+    std::istringstream in{std::string(before)};
+    Words words;
+    for (std::string word; in >> word;) words.push_back(word);
+    if (words.empty() || script_of(words)) return false;
+    const std::string& last = words.back();
+    const bool takes_word = words.size() > 1 && !last.starts_with("--") && last.starts_with('-');
+    return !takes_word || (last.back() != 'm' && last.back() != 'c');
+}
+
+/// Whether the main module's file is the script that the command line tells, or tells as far as it goes.
+bool has_main_file(const std::string& command_line, const std::string& file) {
+    if (file.empty()) return false;
+    const bool cut = may_be_cut(command_line);
+    const std::string name = name_of_path(file);
+    for (std::size_t at = command_line.find(' '); at != std::string::npos;
+         at = command_line.find(' ', at + 1)) {
+        std::string_view rest = std::string_view(command_line).substr(at + 1);
+        if (rest.empty() || !may_tell_script(std::string_view(command_line).substr(0, at))) continue;
+        if (rest.starts_with(file) && (rest.size() == file.size() || rest[file.size()] == ' ')) return true;
+        if (cut && file.starts_with(rest)) return true;
+        // Since 3.9 it has its directory, where the command line may have a relative path.
+        while (rest.starts_with("./") || rest.starts_with("../")) rest.remove_prefix(rest[1] == '/' ? 2 : 3);
+        if (cut && !rest.empty() && file.find("/" + std::string(rest)) != std::string::npos) return true;
+        for (std::size_t end = rest.find(name); end != std::string_view::npos;
+             end = rest.find(name, end + 1)) {
+            const std::size_t behind = end + name.size();
+            const bool whole = behind == rest.size() || rest[behind] == ' ';
+            if (whole && file.ends_with("/" + std::string(rest.substr(0, behind)))) return true;
+        }
+    }
+    return false;
+}
+
+/// Whether it is the command line of a process that multiprocessing starts, as far as it goes.
+bool is_of_multiprocessing(const std::string& command_line) {
+    constexpr std::string_view machinery[] = {" -c from multiprocessing.spawn import ",
+                                              " -c from multiprocessing.forkserver import "};
+    constexpr std::size_t enough = 10;  // " -c from m"
+    const std::size_t at = command_line.find(" -c ");
+    if (at == std::string::npos) return false;
+    const std::string_view rest = std::string_view(command_line).substr(at);
+    return std::any_of(std::begin(machinery), std::end(machinery), [&](std::string_view text) {
+        const bool is_cut = may_be_cut(command_line) && rest.size() >= enough && text.starts_with(rest);
+        return rest.starts_with(text) || is_cut;
+    });
+}
+
+/// Of a child of multiprocessing; "" of any other process.
+std::string name_of_parent(const std::string& command_line, const CommandWords& words) {
+    constexpr std::string_view of_package = "/__main__.py";
+    if (words.of_multiprocessing && words.module.empty() && !words.file.empty())
+        return name_of_path(words.file);
+    if (!words.of_multiprocessing && !is_of_multiprocessing(command_line) &&
+        !is_of_multiprocessing(joined(words.original)))
+        return {};
+    const std::string name = name_of_arguments(words);
+    const std::string& first = words.arguments.empty() ? name : words.arguments.front();
+    if (!words.of_multiprocessing && first.ends_with(of_package))  // of -m and a package
+        return name_of_path(first.substr(0, first.size() - of_package.size()));
+    return name;
+}
+
 /// Whether the command line, after the interpreter and its options, is sys.argv.
 bool ends_with_arguments(const std::string& command_line, const Words& arguments) {
     const std::string text = joined(arguments);
@@ -142,13 +196,18 @@ std::string found_program(const ProcessInfo& process, const CommandWords& words)
     for (std::string part; in >> part;) parts.push_back(part);
     if (parts.empty()) return process.name;
     const bool alone = parts.size() == 1 && is_python(parts.front());  // gcore knows no arguments
+    if (is_python(parts.front()))
+        if (std::string parent = name_of_parent(line, words); !parent.empty()) return parent;
     if (!words.original.empty() && !words.original.front().empty() &&
         (is_of(line, joined(words.original)) || (alone && is_python(words.original.front()))))
         return name_of_words(words.original);
+    const bool is_folder = name_of_path(words.file) == "__main__.py";  // sys.argv has its name
+    if (is_python(parts.front()) && !is_folder && has_main_file(line, words.file))
+        return name_of_path(words.file);
     const std::string name = name_of_arguments(words);
     if (name.empty()) return name_of_words(parts);
-    if (is_python(parts.front()) && words.module.empty() && words.arguments.front() != "-c" &&
-        ends_with_arguments(line, words.arguments))
+    if (is_python(parts.front()) && (words.module.empty() || words.module == "__main__") &&
+        words.arguments.front() != "-c" && ends_with_arguments(line, words.arguments))
         return name;
     if (alone) return name;
     if (!may_be_cut(line)) return name_of_words(parts);
@@ -156,6 +215,23 @@ std::string found_program(const ProcessInfo& process, const CommandWords& words)
     whole.pop_back();
     const bool told = !whole.empty() && (!is_python(whole.front()) || script_of(whole));
     return told ? name_of_words(parts) : name;
+}
+
+/// Text as the bytes that it was: Python keeps each that is not UTF-8 as a lone surrogate (PEP 383).
+std::string with_bytes(const std::string& text) {
+    constexpr std::size_t encoded = 3;
+    std::string bytes;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto at = [&](std::size_t k) { return static_cast<unsigned char>(text[i + k]); };
+        const bool is_byte = i + encoded <= text.size() && at(0) == 0xed && (at(1) == 0xb2 || at(1) == 0xb3);
+        if (is_byte) {
+            bytes += static_cast<char>((at(1) & 1U) << 6 | (at(2) & 0x3fU) | 0x80U);
+            i += encoded - 1;
+        } else {
+            bytes += text[i];
+        }
+    }
+    return bytes;
 }
 
 Words words_in(const PythonHeap& python, Address list) {
@@ -170,7 +246,7 @@ Words words_in(const PythonHeap& python, Address list) {
         std::optional<std::string> word =
             first.is_null() ? std::nullopt : python.unicode_text(python.pointer(first + 8 * i), longest_word);
         if (!word) return {};
-        words.push_back(std::move(*word));
+        words.push_back(with_bytes(*word));
     }
     return words;
 }
@@ -202,8 +278,11 @@ CommandWords command_words(const HeapReader& heap) {
             words.original = words_in(python, python.dict_value(module.dict, "orig_argv"));
             words.arguments = words_in(python, python.dict_value(module.dict, "argv"));
         }
-        if (module.name == "__main__")
-            words.module = text_attribute(heap, python.dict_value(module.dict, "__spec__"), "name");
+        const bool is_copy = module.name == "__mp_main__";
+        if (module.name != "__main__" && !is_copy) continue;
+        words.of_multiprocessing |= is_copy;
+        words.module = text_attribute(heap, python.dict_value(module.dict, "__spec__"), "name");
+        words.file = with_bytes(module.file);
     }
     return words;
 }
@@ -213,6 +292,19 @@ std::string program_name(const ProcessInfo& process, const CommandWords& words, 
     if (with_arguments) return program;
     const std::string name = shown_program(process.name);
     return program == name ? name : fmt::format("{} #{}", name, short_hash(program));
+}
+
+std::string without_program_file(const std::string& text, const CommandWords& words) {
+    const std::string file = general_numbers(name_of_path(words.file), digits_of_files),
+                      before = "(), " + file;
+    if (file.empty()) return text;
+    std::string result = text;
+    for (std::size_t at = result.find(before); at != std::string::npos; at = result.find(before, at + 1)) {
+        const std::size_t end = at + before.size();
+        if (end < result.size() && result[end] != ' ' && result[end] != ',') continue;
+        result.replace(end - file.size(), file.size(), "#" + short_hash(file));
+    }
+    return result;
 }
 
 }  // namespace heapsift

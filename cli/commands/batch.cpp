@@ -295,10 +295,14 @@ does not tell:
                  one with "-cut-" and the bytes of its file behind it
   exit           0 analysed, 3 in part, 1 not; then error {code, message, hint}
   signature      equal for the same cause: program, kind, who holds what; no
-                 address, count, line, host or version of Python is in it.
+                 address, count, line, host or version of Python is in it. In
+                 names of files # stands for dates and numbers of four digits,
+                 in the program's for those of three; of a child process that
+                 multiprocessing started the program is its parent's. Types of
+                 the standard library have one name, however Python moved them.
                  Without a suspect it is "no suspect; most in" and the largest
                  holder of 1 MiB and a tenth of what is in use. With --redact a
-                 number stands for the program's name
+                 number stands for the names of the program and its file
   host           as systemd-coredump noted it, else HOSTNAME of the process
   boot           id of the machine's boot (systemd-coredump)
   container      "kubernetes", or what the variable `container` says

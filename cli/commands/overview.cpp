@@ -31,8 +31,11 @@ ExitCode run_overview(Session& session) {
     OverviewCore core = overview_core(heap.core(), columns.python);
     core.facts = program_facts(heap);
     const SuspectsResult causes = suspects(question.work(), result, overview_suspects, true);
-    const std::string program = program_name(core.process, command_words(heap), !session.redactor().active());
+    const CommandWords words = command_words(heap);
+    const bool redacted = session.redactor().active();
+    const std::string program = program_name(core.process, words, !redacted);
     core.signature = signature(result, causes, core.process, call_at_signal(heap), program);
+    if (redacted) core.signature = without_program_file(core.signature, words);
     return session.write(render_overview(std::move(result), core, causes));
 }
 

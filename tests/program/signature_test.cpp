@@ -2,6 +2,9 @@
 
 #include "analysis/suspects/signature.h"
 
+#include "analysis/suspects/general_numbers.h"
+#include "analysis/suspects/pattern.h"
+#include "analysis/suspects/renamed_types.h"
 #include "analysis/suspects/signature_program.h"
 #include "tests/catch.h"
 #include "tests/program/suspected.h"
@@ -95,6 +98,89 @@ TEST_CASE("signature: a long command line, or one with blanks, tells its program
     CHECK(program_of("python3 /srv/worker.py " + std::string(100, 'x'), {{}, {"prog"}, {}}) == "worker.py");
 }
 
+TEST_CASE("signature: up to 3.9 the main module's file tells a script with blanks, whatever sys.argv is now",
+          "[signature]") {
+    const auto of = [](const std::string& line, const std::vector<std::string>& arguments,
+                       const std::string& file, const std::string& module = "") {
+        return program_of(line, {{}, arguments, module, file});
+    };
+    CHECK(of("python3 a b/my app.py x y", {"x", "y"}, "a b/my app.py") == "my app.py");
+    CHECK(of("python3 a b/my app.py x y", {"other", "x", "y"}, "/srv/a b/my app.py") == "my app.py");
+    CHECK(of("python3 -u -X dev ../b/my app.py", {"other"}, "/srv/b/my app.py") == "my app.py");
+    CHECK(of("python3 a b/my app.py 1", {"a b/my app.py", "1"}, "a b/my app.py", "evil") == "my app.py");
+    const std::string deep = std::string(60, 'd') + "/" + std::string(60, 'e') + "/app.py";
+    CHECK(of("python3 " + deep + " cmd", {"cmd"}, deep) == "app.py");
+    CHECK(of("python3 " + deep + " cmd", {"run", "--x"}, deep) == "app.py");
+    CHECK(of("python3 " + deep + " cmd", {"run", "--x"}, "/srv/" + deep) == "app.py");  // 3.9
+    CHECK(of("python3 my app/ 1", {"my app/", "1"}, "my app/__main__.py", "__main__") == "my app");
+    // What is not the script.
+    CHECK(of("python3 -m tool.run /srv/app.py", {"/t/tool/run.py", "/srv/app.py"}, "/srv/app.py",
+             "tool.run") == "tool.run");
+    CHECK(of("python3 tool.py /srv/app.py", {"tool.py", "/srv/app.py"}, "/srv/app.py") == "tool.py");
+    CHECK(of("python3 -c pass app.py", {"-c", "app.py"}, "app.py") == "-c");
+    CHECK(of("python3 wrapp.py", {"x"}, "/srv/app.py") == "wrapp.py");
+}
+
+TEST_CASE("signature: a child of multiprocessing is of its parent's program",
+          "[signature][multiprocessing]") {
+    const std::string spawned =
+        "from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=5, pipe_handle=7)";
+    for (const std::string python :
+         {"python3", "/opt/a/long/path/to/an/interpreter/of/a/virtual/environment/bin/python3"}) {
+        for (const bool original : {false, true}) {
+            const auto of = [&](const std::vector<std::string>& arguments, const std::string& module,
+                                const std::string& file, bool copied, const std::string& command) {
+                const std::vector<std::string> words = {python, "-c", command, "--multiprocessing-fork"};
+                return program_of(
+                    python + " -c " + command + " --multiprocessing-fork",
+                    {original ? words : std::vector<std::string>(), arguments, module, file, copied});
+            };
+            CHECK(of({"app.py", "arg"}, "", "/srv/app.py", true, spawned) == "app.py");
+            CHECK(of({"changed"}, "", "/srv/app.py", true, spawned) == "app.py");
+            CHECK(of({"/srv/pkg/mod.py"}, "pkg.mod", "/srv/pkg/mod.py", true, spawned) == "pkg.mod");
+            CHECK(of({"app.py"}, "", "/srv/app.py", true,
+                     "from multiprocessing.forkserver import main; main(5, 6, ['__main__'])") == "app.py");
+            if (python.size() > 70 && !original) continue;  // then nothing tells
+            CHECK(of({"/srv/pkg/__main__.py", "x"}, "", "", false, spawned) == "pkg");
+            CHECK(of({"-c"}, "", "", false, spawned) == "-c");
+        }
+    }
+    // A title that the child gave itself.
+    CHECK(program("worker", "worker: mail", true, {{}, {"app.py"}, "", "/srv/app.py", true}) == "worker");
+}
+
+TEST_CASE("signature: numbers in names of files and dates are no part of it", "[signature]") {
+    CHECK(general_numbers("job_20261127.py", digits_of_files) == "job_#.py");
+    CHECK(general_numbers("job_2026-11-27.py", digits_of_files) == "job_#.py");
+    CHECK(general_numbers("job_7.12.2026_3.py", digits_of_files) == "job_#_3.py");
+    CHECK(general_numbers("sha256.py", digits_of_files) == "sha256.py");
+    CHECK(general_numbers("v1.2.3-12-2026.py", digits_of_files) == "v1.2.#.py");
+    CHECK(general_numbers("12-34-56", digits_of_files) == "12-34-56");
+    CHECK(general_numbers("2026-11", digits_of_files) == "#-11");
+    CHECK(general_numbers("2026-11-", digits_of_files) == "#-11-");
+    CHECK(general_numbers("", 3).empty());
+    CHECK(general_call("serve.<locals>.work(), job_20261127.py") == "work(), job_#.py");
+    CHECK(general_call("work()") == "work()");
+    CHECK(program("python3", "python3 run_2026-11-27.py") == "run_#.py");
+}
+
+TEST_CASE("signature: a type of the standard library has one name, whatever Python calls it", "[signature]") {
+    CHECK(general_type_name("pathlib._local.PosixPath") == "pathlib.PosixPath");
+    CHECK(general_type_name("pathlib.PosixPath") == "pathlib.PosixPath");
+    CHECK(general_type_name("_ast.Module") == "ast.Module");
+    CHECK(general_type_name("Struct") == "_struct.Struct");
+    CHECK(general_type_name("weakref") == "weakref.ReferenceType");
+    CHECK(general_type_name("__main__.Struct") == "__main__.Struct");
+    CHECK(general_type_name("socket.timeout") == "socket.timeout");  // no TimeoutError before 3.10
+    CHECK(general_type_name("").empty());
+    CHECK(general_type_name("zzz") == "zzz");
+    OverviewResult result;
+    result.memory = {{"Python objects", 5}};
+    result.dominant_types = {"Context", "dict"};
+    CHECK(signature(result, {}, {}, "", "app.py") ==
+          "app.py; no suspect; Python objects: _contextvars.Context, dict");
+}
+
 TEST_CASE("signature: the program is escaped, and not longer than a line", "[signature]") {
     CHECK(program("python3", "python3 /srv/a\x1b[2J.py").find('\x1b') == std::string::npos);
     const std::string a = "python3 " + std::string(300, 'a'), b = a + "b";
@@ -132,6 +218,19 @@ TEST_CASE("signature: sys.argv and the module that -m ran are read, if they are 
     CHECK(words.arguments ==
           (odd ? std::vector<std::string>() : std::vector<std::string>{"/srv/app/main.py"}));
     CHECK(words.module == (odd ? "" : "app.main"));
+    CHECK(words.file == "/srv/app/main.py");
+    CHECK_FALSE(words.of_multiprocessing);
+}
+
+TEST_CASE("signature: the copy of the parent's main module is found", "[signature][multiprocessing]") {
+    ProgramHeap program;
+    program.module("sys", "", {{"argv", program.list({program.heap.str("app.py")})}});
+    program.module("__mp_main__", "/srv/app.py", {});
+    const Analysed analysed(program);
+    const CommandWords words = command_words(analysed.heap);
+    CHECK(words.of_multiprocessing);
+    CHECK(words.file == "/srv/app.py");
+    CHECK(words.arguments == std::vector<std::string>{"app.py"});
 }
 
 TEST_CASE("signature: without arguments programs are told apart, and not named", "[signature][redact]") {
@@ -143,6 +242,22 @@ TEST_CASE("signature: without arguments programs are told apart, and not named",
     CHECK(first == program("python3", "python3 -u /srv/secret.py 5", false));
     CHECK(program("gunicorn", "gunicorn: worker [shop]", false) == "gunicorn");
     CHECK(program("python3", "", false) == "python3");
+}
+
+TEST_CASE("signature: without arguments the program's file has no name either", "[signature][redact]") {
+    CommandWords words;
+    CHECK(without_program_file("python3 #1; SIGSEGV in f(), app.py", words) ==
+          "python3 #1; SIGSEGV in f(), app.py");
+    words.file = "/srv/app.py";
+    const std::string crash = without_program_file("python3 #1; SIGSEGV in f(), app.py", words);
+    CHECK(crash.starts_with("python3 #1; SIGSEGV in f(), #"));
+    CHECK(crash.size() == std::string("python3 #1; SIGSEGV in f(), #01234567").size());
+    const std::string held =
+        without_program_file("p; holder; f(), app.py, local app.py of str, g(), app.python", words);
+    CHECK(held.ends_with(", local app.py of str, g(), app.python"));
+    CHECK(held.starts_with("p; holder; f(), #"));
+    words.file = "/srv/job_20261127.py";
+    CHECK(without_program_file("f(), job_#.py of str", words).find("job") == std::string::npos);
 }
 
 TEST_CASE("signature: numbers in threads' names are no part of it", "[signature]") {
