@@ -21,6 +21,14 @@
 namespace heapsift {
 namespace {
 
+constexpr std::string_view first_of_line = R"({"schema":"heapsift.batch/)";
+
+/// Whether it is the beginning of a line, and not all of it.
+bool is_unfinished(const std::string& text) {
+    const std::string_view first = std::string_view(text).substr(0, first_of_line.size());
+    return first_of_line.starts_with(first) && !Json::accept(text);
+}
+
 /// Where the last whole line ends.
 off_t end_of_lines(int file, off_t size) {
     std::array<char, 1 << 16> buffer;
@@ -74,7 +82,13 @@ LinesFile::LinesFile(const std::string& path, bool go_on) : name_(escape_for_ter
         throw wrong_usage("output-exists", fmt::format("-o {}: exists", name_),
                           fmt::format("--resume {} goes on with it", shell_quoted(path)));
     const off_t end = end_of_lines(file_.number(), facts.st_size);
-    if (end != facts.st_size && ::ftruncate(file_.number(), end) != 0)
+    if (end == facts.st_size) return;
+    std::string last(static_cast<std::size_t>(facts.st_size - end), '\0');
+    const bool read =
+        ::pread(file_.number(), last.data(), last.size(), end) == static_cast<ssize_t>(last.size());
+    if (read && !is_unfinished(last))
+        write("\n");
+    else if (::ftruncate(file_.number(), end) != 0)
         throw wrong_usage("cannot-create", fmt::format("-o {}: {}", name_, system_reason(errno)));
 }
 
@@ -93,14 +107,37 @@ void LinesFile::write(const std::string& line) {
 bool may_be_lines(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     // Its first line has to be one, or the beginning of one that was cut off; else nothing may be written behind it.
-    constexpr std::string_view begins = R"({"schema":"heapsift.batch/)";
-    std::string first(begins.size(), '\0');
+    std::string first(first_of_line.size(), '\0');
     in.read(first.data(), static_cast<std::streamsize>(first.size()));
     first.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-    return begins.starts_with(first);
+    return first_of_line.starts_with(first);
+}
+
+std::string path_in_line(std::string_view path) {
+    std::string text;
+    while (!path.empty()) {
+        const DecodedCharacter c = decode_utf8(path);
+        const std::string_view bytes = path.substr(0, std::max<std::size_t>(c.bytes, 1));
+        if (c.valid)
+            text += bytes;
+        else
+            for (const char byte : bytes) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+        path.remove_prefix(bytes.size());
+    }
+    return text;
 }
 
 void AnsweredCores::add_lines(const std::string& path) {
+    struct stat facts {
+    }, nothing{};
+    if (::stat(path.c_str(), &facts) == 0) {
+        const bool is_null = ::stat("/dev/null", &nothing) == 0 && facts.st_rdev == nothing.st_rdev;
+        const bool is_device = (S_ISCHR(facts.st_mode) && !is_null) || S_ISBLK(facts.st_mode);
+        if (S_ISDIR(facts.st_mode) || is_device)
+            throw wrong_usage("no-lines",
+                              fmt::format("--resume {}: is a {}, and no file of lines",
+                                          escape_for_terminal(path), is_device ? "device" : "folder"));
+    }
     std::ifstream in(path, std::ios::binary);
     if (!in) {
         if (errno == ENOENT) return;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace heapsift {
 
@@ -24,8 +25,8 @@ inline constexpr const char* batch_schema = "heapsift.batch/1";
 /// The file of -o. Only one process at a time writes it.
 class LinesFile {
 public:
-    /// Makes the file, mode 0600; with `go_on`, or if it is empty, one that is there is gone on with, without what
-    /// follows its last whole line. Throws `Error` (exit 2): "output-exists", "output-in-use", "cannot-create".
+    /// Makes the file, mode 0600; with `go_on`, or if it is empty, one that is there is gone on with, without a line at its
+    /// end that was begun and is not whole; what else was written there, by whatever editor, gets an end. Throws `Error` (exit 2): "output-exists", "output-in-use", "cannot-create".
     LinesFile(const std::string& path, bool go_on);
     /// One line, with its end. Throws `Error` (exit 1, "cannot-write"); then nothing of it is in the file.
     void write(const std::string& line);
@@ -34,6 +35,10 @@ private:
     std::string name_;
     Descriptor file_;
 };
+
+/// A path as a line has it: bytes that are not UTF-8, which JSON has no words for, as "\\xff". So two such paths are two, and
+/// known again.
+std::string path_in_line(std::string_view path);
 
 /// Whether a batch may go on in that file: it is empty, not there, or begins as a line does. Its end is cut where a line
 /// was not ended, so nothing else may be taken for one.
@@ -51,11 +56,11 @@ public:
     /// Adds those of a file of lines. A line that is none of a batch's, or not whole, is skipped, and counted by
     /// `skipped`. Cores over which heapsift was killed or not started count as not answered, and so do those that a limit
     /// ended which is larger now, or gone (the line's column `limits`). Throws `Error` (exit 2, "no-lines") if it cannot
-    /// be read; one that does not exist has no lines.
+    /// be read, or is a folder or a device other than /dev/null; one that does not exist has no lines.
     void add_lines(const std::string& path);
     void add_line(const Json& line);
 
-    /// `key`: of the core, whole or found to be cut; by path only what has none. `file_bytes`: of its file.
+    /// `key`: of the core, whole or found to be cut; by path only what has none, `path_in_line`. `file_bytes`: of its file.
     bool has(const std::string& key, const std::string& path, std::uint64_t file_bytes = 0) const;
     std::size_t skipped() const { return skipped_; }
     std::size_t count() const { return keys_.size() + paths_.size(); }

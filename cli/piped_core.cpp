@@ -84,6 +84,7 @@ bool is_text(std::string_view text) {
 
 /// Of what does not begin as a core.
 bool is_list(const std::string& text) {
+    if (text.empty()) return false;  // of a core nothing came
     const std::vector<std::string> paths = listed_paths(text);
     if (paths.empty()) return std::find(text.begin(), text.end(), '\0') == text.end();
     if (is_text(text)) return true;

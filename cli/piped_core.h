@@ -18,7 +18,7 @@ struct PipedInput {
 
 /// Reads `input` to its end. A core (plain or compressed, by its first bytes) goes into a file without a name in
 /// `directory`, or /var/tmp if it is "" or has no room for such files; so does what is no text, and at none of whose
-/// paths anything is: then it is taken for what should have been a core. Throws `Error` (exit 1, "cannot-write") where
+/// paths anything is, and nothing at all: then it is taken for what should have been a core. Throws `Error` (exit 1, "cannot-write") where
 /// that has no room.
 PipedInput read_piped_input(int input, const std::string& directory);
 

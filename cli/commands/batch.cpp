@@ -90,7 +90,9 @@ public:
             ++copies_;
             return false;
         }
-        if (answered_.has(core.key, redactor_.path(shown), core.file_bytes)) {
+        const bool is_place = shown != "-";  // what comes on standard input is another each time
+        if ((is_place || !core.key.empty()) &&
+            answered_.has(core.key, path_in_line(redactor_.path(shown)), core.file_bytes)) {
             ++before_;
             return false;
         }
@@ -281,7 +283,7 @@ constexpr const char* details_of_lines =
     R"(PATH is a core, a folder (every core directly in it, recognised by content,
 compressed or not, and what cannot be read), or -: on standard input comes a
 core, as the kernel pipes it, or a list of paths, one per line or as find
--print0 writes them. Each core is read in its own process. The lines come in the
+-print0 writes them; nothing at all is a core that is empty. Each core is read in its own process. The lines come in the
 order of the paths. What went wrong is a line too: a file that is no core or
 cannot be read, a crash ("crashed"), a core that takes longer than --timeout
 ("timed-out") or more than --max-memory ("too-little-memory", "out-of-memory"),
@@ -290,7 +292,7 @@ a process killed for lack of memory ("killed").
 Each line has these columns, of the schema heapsift.batch/1, null where the core
 does not tell:
 
-  schema, path
+  schema, path   bytes of a path that are not UTF-8 are written as \xff
   identity       of the core, wherever a copy lies, compressed or not; of a cut
                  one with "-cut-" and the bytes of its file behind it
   exit           0 analysed, 3 in part, 1 not; then error {code, message, hint}

@@ -123,7 +123,7 @@ bool was_cut(const Json& document) {
 Json batch_line(const BatchCore& core, const ChildEnd& end, const Redactor& redactor, bool brief) {
     Json line;
     line["schema"] = batch_schema;
-    line["path"] = redactor.path(core.path);
+    line["path"] = path_in_line(redactor.path(core.path));
     line["identity"] = core.key.empty() ? Json() : Json(core.key);
     Json document = end.signal == 0 ? Json::parse(end.output, nullptr, false) : Json();
     if (!document.is_object()) {

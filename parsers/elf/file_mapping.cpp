@@ -48,7 +48,10 @@ FileMapping FileMapping::open(const std::string& path, Status& status) {
         status = {Failure::cannot_open, errno};
         return mapping;
     }
-    if (status.failure = kind_failure(facts); status.failure != Failure::none) return mapping;
+    status.failure = kind_failure(facts);
+    if (status.failure == Failure::is_directory && ::access(path.c_str(), R_OK) != 0)
+        status = {Failure::cannot_open, errno};
+    if (status.failure != Failure::none) return mapping;
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         status = {Failure::cannot_open, errno};

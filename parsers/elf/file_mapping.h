@@ -27,7 +27,7 @@ public:
     ~FileMapping();
 
     /// Opens and maps `path` with the size that it has at that moment. An empty file gives no bytes and no
-    /// failure. Never blocks on a FIFO. Cost: no page is read.
+    /// failure. A folder that may not be listed cannot be opened. Never blocks on a FIFO. Cost: no page is read.
     static FileMapping open(const std::string& path, Status& status);
 
     /// Maps an open file; the descriptor may be closed afterwards. No bytes if the file is empty or cannot be

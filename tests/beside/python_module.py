@@ -14,6 +14,7 @@ import importlib.util
 import io
 import json
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -267,7 +268,7 @@ class Fleets(Case):
         file.write({"schema": "heapsift.batch/1", "path": "b", "identity": "2", "error": {"code": "killed"}})
         file.close()
         with open(path, "a", encoding="ascii") as more:
-            more.write('{"schema": "heapsift.batch/1", "path": "c", "iden')
+            more.write('{"schema":"heapsift.batch/1","path":"c","iden')
         with self.assertRaises(self.heapsift.UsageError) as caught:
             LinesFile(path, False)
         self.assertEqual(caught.exception.code, "output-exists")
@@ -275,6 +276,56 @@ class Fleets(Case):
         with open(path, encoding="ascii") as whole:
             self.assertEqual(len(whole.read().splitlines()), 2)
         self.assertEqual(read_answered([path, "/nonexistent"]), ({"1"}, {"a": "1"}))
+
+    def test_what_a_person_wrote_into_a_file_of_lines(self) -> None:
+        import warnings
+        from heapsift._fleet import LinesFile, read_answered
+        path = str(self.folder / "edited.jsonl")
+        good = {"schema": "heapsift.batch/1", "path": "a", "identity": "1"}
+        odd = [b"# seen, Ann", b"[" * 200_000, b"\xff\xfe\0", b"null", b'{"path":"x"}', b'{"schema":"heapsift.batch/2"}']
+        strange = [{**good, "identity": [1]}, {**good, "identity": {}}, {**good, "error": "timed-out"}, {**good, "error": [1]},
+                   {**good, "error": {"code": [1]}}, {**good, "error": {"code": "timed-out"}, "limits": 5},
+                   {**good, "error": {"code": "timed-out"}, "limits": {"timeout": [60]}}, {**good, "path": [1]},
+                   {**good, "path": None}, {"schema": "heapsift.batch/1"}]
+        with open(path, "wb") as file:
+            file.write(b"\n".join([*odd, *(json.dumps(one).encode() for one in strange), json.dumps(good).encode()]))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            self.assertEqual(read_answered([path]), ({"1"}, {"a": "1"}))
+        self.assertEqual([str(one.message)[:17] for one in said], ["resume: 6 of the "])
+        before = pathlib.Path(path).read_bytes()
+        file = LinesFile(path, True)  # its last line has no end: it is whole, and stays
+        file.write({"path": "b\udcff"})
+        file.close()
+        self.assertEqual(pathlib.Path(path).read_bytes(), before + b'\n{"path":"b?"}\n')
+        for name, code in (("/dev/full", "not-a-file"), (str(self.folder), "cannot-create")):
+            with self.assertRaises(self.heapsift.UsageError) as caught:
+                LinesFile(name, True)
+            self.assertEqual(caught.exception.code, code)
+        for name in ("/dev/full", str(self.folder)):
+            with self.assertRaises(self.heapsift.UsageError) as caught:
+                read_answered([name])
+            self.assertEqual(caught.exception.code, "no-lines")
+
+    def test_what_has_no_identity_has_one_line(self) -> None:
+        from heapsift._fleet import answer_core, path_in_line, read_answered
+        folder = os.fsencode(str(self.folder)) + b"/odd"
+        os.mkdir(folder)
+        for name in (b"core.\xff\xfe", b"core.\xfe\xff"):
+            with open(folder + b"/" + name, "w", encoding="ascii") as text:
+                text.write("no core at all")
+        first, second = (os.fsdecode(folder + b"/" + name) for name in sorted(os.listdir(folder)))
+        line = answer_core(first, self.program, ["--brief"], {})
+        self.assertEqual(line["path"], path_in_line(first))
+        self.assertTrue(line["path"].endswith("core.\\xfe\\xff"))
+        lines = self.folder / "odd.jsonl"
+        lines.write_text(json.dumps(line) + "\n")
+        self.assertEqual(read_answered([str(lines)]), (set(), {path_in_line(first): ""}))
+        self.assertIsNone(answer_core(first, self.program, ["--brief"], {}, (), True, True))
+        self.assertIsNotNone(answer_core(second, self.program, ["--brief"], {}, (), True, False))
+        self.assertIsNone(answer_core(first, self.program, ["--brief", "--redact"], {}, (), True, True))
+        self.assertEqual(answer_core(str(self.core_path), self.program, ["--brief"], {}, (), True, True)["exit"], 0)
+        self.assertEqual(answer_core("/nowhere\udcff", self.program, ["--brief"], {})["path"], "/nowhere\\xff")
 
     def test_paths(self) -> None:
         from heapsift._fleet import find_cores, needed_memory

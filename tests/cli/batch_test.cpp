@@ -312,6 +312,53 @@ TEST_CASE("batch: what is no file of lines is not gone on with", "[cli][batch]")
                                              "ELF\n")));
 }
 
+TEST_CASE("batch: a file that is gone on with loses no line at its end that a person wrote", "[cli][batch]") {
+    const TemporaryDirectory directory;
+    const auto after = [&](const std::string& before) {
+        const std::string path = directory.write("lines", before);
+        LinesFile(path, true).write("{}\n");
+        std::ifstream in(path, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    const std::string line = "{\"schema\":\"heapsift.batch/1\",\"path\":\"a\"}";
+    CHECK(after(line + "\n") == line + "\n{}\n");
+    CHECK(after(line) == line + "\n{}\n");  // an editor that writes no end of the last line
+    CHECK(after(line + "\n" + line.substr(0, 20)) == line + "\n{}\n");
+    CHECK(after(line + "\n{\"sch") == line + "\n{}\n");
+    CHECK(after(line + "\n# seen, Ann") == line + "\n# seen, Ann\n{}\n");
+    CHECK(after("") == "{}\n");
+}
+
+TEST_CASE("batch: a path that is not UTF-8 is known again by its line", "[cli][batch]") {
+    CHECK(path_in_line("/cores/größe 1") == "/cores/größe 1");
+    CHECK(path_in_line("") == "");
+    CHECK(path_in_line("a\xff\xe2\x82z") == "a\\xff\\xe2\\x82z");
+    const ChildEnd end = ended(1, R"({"error":{"code":"no-such-file","message":"x","hint":null}})");
+    const Json line =
+        Json::parse(json_text(batch_line({"/c/\xff\xfe", "", {}, 0, {}}, end, Redactor(false), true)));
+    CHECK(line["path"] == "/c/\\xff\\xfe");
+    AnsweredCores answered;
+    answered.add_line(line);
+    CHECK(answered.has("", path_in_line("/c/\xff\xfe")));
+    CHECK_FALSE(answered.has("", path_in_line("/c/\xfe\xff")));
+}
+
+TEST_CASE("batch: a folder, or a device, has no lines to go on with", "[cli][batch]") {
+    const TemporaryDirectory directory;
+    const auto code_of = [](const std::string& path) {
+        try {
+            AnsweredCores().add_lines(path);
+        } catch (const Error& error) {
+            return error.code() + fmt::format(" {}", static_cast<int>(error.exit()));
+        }
+        return std::string();
+    };
+    CHECK(code_of(directory.path()) == "no-lines 2");
+    CHECK(code_of("/dev/full") == "no-lines 2");
+    CHECK(code_of("/dev/null").empty());
+    CHECK(code_of(directory.below("not there")).empty());
+}
+
 TEST_CASE("batch: a core that is cut is another than the whole one, and than one that was cut elsewhere",
           "[cli][batch]") {
     CHECK(cut_core_key("0123", 77) == "0123-cut-77");
@@ -379,7 +426,7 @@ TEST_CASE("batch: a core on standard input, or a list", "[cli][batch]") {
     const PipedInput list = piped("a\nb\n");
     CHECK_FALSE(list.core.is_open());
     CHECK(list.text == "a\nb\n");
-    CHECK(piped("").text.empty());
+    CHECK(piped("").core.is_open());  // its line says that it is empty
     CHECK(piped(std::string("\x01\x02\x03\xff\xfe\n\x90zz", 9)).core.is_open());
     CHECK(piped(std::string(5000, '\0')).core.is_open());
     const std::string odd = directory.write("core.\x01\xff", bytes);

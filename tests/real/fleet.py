@@ -412,6 +412,7 @@ def odd(test, lines):
     folder = os.path.join(test.work, "odd")
     os.makedirs(folder + "/folder")
     os.symlink("/nonexistent", folder + "/core.dangling")
+    os.symlink(b"/nonexistent", os.fsencode(folder) + b"/core.dangling\xff")
     os.mkfifo(folder + "/core.fifo")
     shutil.copy("/bin/true", folder + "/core.program")
     shutil.copy(lines[0]["path"], folder + "/core.whole.zst")
@@ -435,13 +436,15 @@ def odd(test, lines):
         sys.path.insert(0, test.site)
         import heapsift
         theirs = heapsift.fleet(words, program=test.heapsift).lines()
-        if [comparable(line) for line in ours] != [comparable(line) for line in theirs]:
+        before = os.path.join(test.work, "odd.jsonl")
+        again = [len(heapsift.fleet(words, program=test.heapsift, output=before, resume=before).lines()) for _ in range(2)]
+        if again[1] or [comparable(line) for line in ours] != [comparable(line) for line in theirs]:
             test.fail("odd: %s: a fleet has %s, not %s" % (title, [(os.path.basename(line["path"]), (line.get("error") or {}).get("code")) for line in theirs], codes))
     only = subprocess.run([test.heapsift, "batch", "--brief", folder + "/core.dangling"], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if only.returncode != 1:
         test.fail("odd: exit %d of a link to nowhere alone" % only.returncode)
     # On standard input: a core, what should have been one, and a list.
-    for content, code, shown in ((head, "runtime-not-found", "-"), (bytes(5000), "not-a-core", "-"), (b"\x01\xff\n\x02" * 9, "not-a-core", "-"), (gzip.compress(b"a text"), "not-a-core", "-"),
+    for content, code, shown in ((b"", "empty-file", "-"), (head, "runtime-not-found", "-"), (bytes(5000), "not-a-core", "-"), (b"\x01\xff\n\x02" * 9, "not-a-core", "-"), (gzip.compress(b"a text"), "not-a-core", "-"),
                                  (b"/nowhere/core\n", "no-such-file", "/nowhere/core")):
         done = subprocess.run([test.heapsift, "batch", "--brief", "-"], env=environment, input=content, capture_output=True, timeout=_PATIENCE)
         got = [json.loads(line) for line in done.stdout.splitlines()]

@@ -26,7 +26,8 @@ scheduler that Dask supports will do (`LocalCluster`, dask-ssh, dask-jobqueue, K
   and if it was not copied, or the program was killed, not started, or had too little memory there (`retries` times,
   each on a worker that it has not failed on: else one that fails at once would take the retries of all). Then its line
   says so: there is a line for each core in the end.
-- **Never twice.** A core is known by its identity, which is in the core and not in its path. Lines of the same
+- **Never twice.** A core is known by its identity, which is in the core and not in its path; what has none, as no core has,
+  by its path. Lines of the same
   identity as one before are dropped. With `resume` cores are asked again over which the program was killed, and those
   that a limit ended which is larger now; the workers are told what is answered, and stop as soon as they know the core: a
   moment for a file, its transfer for a remote one. Where paths are never used again, as with dated names,
@@ -43,9 +44,11 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 import uuid
+import warnings
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple, Union
 
 from heapsift._answer import Error, UsageError, frame_of
@@ -56,6 +59,7 @@ Path = Union[str, "os.PathLike[str]"]
 Line = Dict[str, Any]
 
 SCHEMA = "heapsift.batch/1"
+FIRST_OF_LINE = b'{"schema":"heapsift.batch/'
 DEFAULT_TIMEOUT = 1800  # seconds, of batch
 BASE_MEMORY = 256 << 20
 PACKED = 8  # how much larger than its file a compressed core is taken to be: 6 to 15 as a rule
@@ -83,6 +87,7 @@ class Accident(Exception):
 
 def error_line(path: str, code: str, message: str, hint: Optional[str] = None) -> Line:
     """The line of a core for which the program wrote none."""
+    path, message = path_in_line(path), path_in_line(message)
     columns = ("host", "boot", "container", "pid", "started", "stored", "command", "interpreter", "packages", "ended",
                "signal", "threads", "mapped", "in_use", "objects", "object_memory", "array_data", "garbage", "headline",
                "suspects", "complete", "certain")
@@ -93,6 +98,11 @@ def error_line(path: str, code: str, message: str, hint: Optional[str] = None) -
 
 def line_text(line: Line) -> str:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def path_in_line(path: str) -> str:
+    """As the program writes it: bytes that are not UTF-8 as \\xff."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 # On the worker
@@ -133,13 +143,19 @@ def _copied(path: str, storage: Dict[str, Any], folder: str) -> str:
     return copy
 
 
-def _ask(program: str, path: str, words: List[str], answered: Iterable[str], folder: str) -> Optional[Line]:
-    """The program's line; None if the core is one of those `answered`, or no core, and --only-cores is said."""
+def _ask(program: str, path: str, words: List[str], answered: Iterable[str], folder: str,
+         path_answered: bool = False) -> Optional[Line]:
+    """The program's line; None if the core is one of those `answered`, or has no identity and a line is there of its path
+    (`path_answered`), or if it is no core, and --only-cores is said.
+    """
     command = [program, "batch", "--progress=never", "--jobs=1", *words]
-    if answered:
+    if answered or path_answered:
         known = os.path.join(folder, "answered.jsonl")
         with open(known, "w", encoding="ascii") as file:
             file.writelines(json.dumps({"schema": SCHEMA, "identity": one}) + "\n" for one in answered)
+            if path_answered:
+                there = path_in_line(os.path.basename(path) if "--redact" in words else path)
+                file.write(json.dumps({"schema": SCHEMA, "identity": None, "path": there}) + "\n")
         command.append("--resume=" + known)
     guard = shutil.which("setpriv")
     if guard:
@@ -150,7 +166,7 @@ def _ask(program: str, path: str, words: List[str], answered: Iterable[str], fol
     if text:
         line: Line = json.loads(text)
         return line
-    if done.returncode == 0 and (answered or "--only-cores" in words):
+    if done.returncode == 0 and (answered or path_answered or "--only-cores" in words):
         return None
     said = done.stderr.decode("utf-8", "replace").strip().splitlines()
     message = said[-1] if said else f"heapsift ended with code {done.returncode}"
@@ -160,23 +176,26 @@ def _ask(program: str, path: str, words: List[str], answered: Iterable[str], fol
 
 
 def answer_core(path: str, program: Optional[str], words: List[str], storage: Dict[str, Any],
-                answered: Iterable[str] = (), more_memory_helps: bool = True) -> Optional[Line]:
-    """The task: the line of one core, None if it is one of those `answered`. Raises `Accident`."""
+                answered: Iterable[str] = (), more_memory_helps: bool = True,
+                path_answered: bool = False) -> Optional[Line]:
+    """The task: the line of one core, None if it is one of those `answered`, or has none and `path_answered`. Raises
+    `Accident`.
+    """
     folder = tempfile.mkdtemp(prefix="heapsift-", dir=_directory())
     try:
         remote = is_remote(path)
         try:
             place = _copied(path, storage, folder) if remote else path
         except FileNotFoundError:
-            return error_line(path, "no-such-file", f"{path}: no such file")
+            return None if path_answered else error_line(path, "no-such-file", f"{path}: no such file")
         except Exception as reason:  # whatever a file system of fsspec raises
             raise Accident(error_line(path, "not-copied", f"{path}: {reason}",
                                       "does the worker reach it, and has it room?"), _address()) from reason
-        line = _ask(find_program(program), place, words, answered, folder)
+        line = _ask(find_program(program), place, words, answered, folder, path_answered)
         if line is None:
             return None
         if remote and "--redact" not in words:
-            line["path"] = path
+            line["path"] = path_in_line(path)
         code = (line.get("error") or {}).get("code")
         if code in ACCIDENTS or more_memory_helps and code in TOO_LITTLE:
             raise Accident(line, _address())
@@ -264,6 +283,17 @@ def needed_memory(path: str, size: int) -> int:
     return BASE_MEMORY + size * (PACKED if path.endswith(PACKED_ENDINGS) else 1) // 10 * 9
 
 
+def _is_unfinished(text: bytes) -> bool:
+    """Whether it is the beginning of a line, and not all of it."""
+    if not text.startswith(FIRST_OF_LINE[:len(text)]):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
 class LinesFile:
     """A file of lines that grows, and is gone on with. Only one process at a time writes it."""
 
@@ -277,7 +307,11 @@ class LinesFile:
         except OSError:
             self._file.close()
             raise UsageError("output-in-use", f"{path}: another process writes it") from None
-        size = os.fstat(self._file.fileno()).st_size
+        facts = os.fstat(self._file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            self._file.close()
+            raise UsageError("not-a-file", f"{path}: is no file")
+        size = facts.st_size
         if size and not goes_on:
             self._file.close()
             raise UsageError("output-exists", f"{path}: exists", f"resume={path!r} goes on with it")
@@ -289,10 +323,15 @@ class LinesFile:
                 end = start + at + 1
                 break
             end = start
-        os.ftruncate(self._file.fileno(), end)
+        if end == size:
+            return
+        if _is_unfinished(os.pread(self._file.fileno(), size - end, end)):
+            os.ftruncate(self._file.fileno(), end)
+        else:  # of an editor that writes no end of the last line
+            self._file.write(b"\n")
 
     def write(self, line: Line) -> None:
-        self._file.write(line_text(line).encode())
+        self._file.write(line_text(line).encode("utf-8", "replace"))
 
     def close(self) -> None:
         self._file.close()
@@ -310,10 +349,13 @@ def is_worth_more(line: Line, timeout: Any = None, max_memory: Any = None) -> bo
     """Whether the core of this line is asked again, with these options of `fleet`: the program was killed over it, or a
     limit ended it that is larger now.
     """
-    code, limits = (line.get("error") or {}).get("code"), line.get("limits") or {}
+    error, limits = line.get("error"), line.get("limits")
+    code = error.get("code") if isinstance(error, dict) else None
+    if not isinstance(limits, dict):
+        limits = {}
 
     def is_larger(then: Any, now: Optional[int]) -> bool:
-        return isinstance(then, int) and now is not None and (now == 0 or now > then)
+        return isinstance(then, int) and not isinstance(then, bool) and then >= 0 and now is not None and (now == 0 or now > then)
     if code == "timed-out":
         return is_larger(limits.get("timeout"), DEFAULT_TIMEOUT if timeout is None else _bytes(timeout))
     if code in TOO_LITTLE:
@@ -324,27 +366,51 @@ def is_worth_more(line: Line, timeout: Any = None, max_memory: Any = None) -> bo
 def read_answered(files: Iterable[str], timeout: Any = None,
                   max_memory: Any = None) -> Tuple[Set[str], Dict[str, str]]:
     """The identities of the cores that have a line, and by path ("" where a line has none); not those that are asked
-    again.
+    again. Lines that are none of a batch's, as where a person wrote something, are skipped, with one warning. Raises
+    `UsageError` ("no-lines") for what is no file of lines.
     """
     identities: Set[str] = set()
     paths: Dict[str, str] = {}
+    skipped = 0
     for name in files:
-        if not os.path.exists(name):
-            continue
-        with open(name, "rb") as file:
-            for text in file:
-                try:
-                    line = json.loads(text)
-                except ValueError:  # the last, of a process that was killed
-                    continue
-                if not isinstance(line, dict) or line.get("schema") != SCHEMA:
-                    continue
-                if is_worth_more(line, timeout, max_memory):
-                    continue
-                paths[str(line.get("path"))] = line.get("identity") or ""
-                if line.get("identity"):
-                    identities.add(line["identity"])
+        for line in _lines_of(name):
+            if line is None:
+                skipped += 1
+                continue
+            if is_worth_more(line, timeout, max_memory):
+                continue
+            identity, path = line.get("identity"), line.get("path")
+            identity = identity if isinstance(identity, str) else ""
+            if isinstance(path, str):
+                paths[path] = identity
+            if identity:
+                identities.add(identity)
+    if skipped:
+        warnings.warn(f"resume: {skipped} of the lines skipped, no line of a batch", stacklevel=3)
     return identities, paths
+
+
+def _lines_of(name: str) -> Iterator[Optional[Line]]:
+    """None for what is no line; nothing of a file that is not there, nor of a last line that was begun."""
+    try:
+        kind = os.stat(name).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(kind) or stat.S_ISBLK(kind) or stat.S_ISCHR(kind) and name != os.devnull:
+        raise UsageError("no-lines", f"{name}: is no file of lines")
+    try:
+        file = open(name, "rb")
+    except OSError as reason:
+        raise UsageError("no-lines", f"{name}: {reason.strerror}") from None
+    with file:
+        for text in file:
+            if not text.strip() or not text.endswith(b"\n") and _is_unfinished(text):
+                continue
+            try:
+                line = json.loads(text)
+            except (ValueError, RecursionError):
+                line = None
+            yield line if isinstance(line, dict) and line.get("schema") == SCHEMA else None
 
 
 class Fleet:
@@ -360,7 +426,7 @@ class Fleet:
         self._own = own
         self._output = output
         self._known = known
-        self._order = {task["path"]: number for number, task in enumerate(tasks)}
+        self._order = {task["path"]: number for number, task in enumerate(tasks)}  # of the lines' paths
         self._tasks = iter(tasks)
         self._window = window
         self._futures: Dict[str, Any] = {}
@@ -553,7 +619,7 @@ def fleet(paths: Union[Path, Iterable[Path]], client: Any = None, *, output: Opt
     options: those of `heapsift batch`: timeout, max_memory, sysroot, executable, debug_dir, redact, limit
 
     Raises `heapsift.Error`: "no-dask", "no-fsspec"; `heapsift.UsageError`: "output-exists", "output-in-use",
-    "cannot-create", "bad-path".
+    "cannot-create", "not-a-file", "no-lines", "bad-path".
     """
     for name in options:
         if name not in OPTIONS:
@@ -579,7 +645,8 @@ def fleet(paths: Union[Path, Iterable[Path]], client: Any = None, *, output: Opt
         answered = client.scatter(few, broadcast=True, hash=False) if few and cores else []
         tasks = []
         for path, size, named in cores:
-            if by_path and path in known_paths:
+            there = path_in_line(os.path.basename(path) if options.get("redact") else path)
+            if by_path and there in known_paths:
                 continue
             need = memory_of(path, size) if callable(memory_of) else memory_of or needed_memory(path, size)
             most = options.get("max_memory")
@@ -587,10 +654,10 @@ def fleet(paths: Union[Path, Iterable[Path]], client: Any = None, *, output: Opt
                 need = min(need, most)
             resources = {"MEMORY": min(need, declared)} if declared else None
             if few is None:
-                answered = [known_paths[path]] if known_paths.get(path) else []
-            tasks.append({"path": path, "named": named, "retries": retries, "failed_on": [], "resources": resources,
+                answered = [known_paths[there]] if known_paths.get(there) else []
+            tasks.append({"path": path_in_line(path), "named": named, "retries": retries, "failed_on": [], "resources": resources,
                           "arguments": (path, program, words if named else [*words, "--only-cores"], storage, answered,
-                                        most is None)})
+                                        most is None, known_paths.get(there) == "")})
         return Fleet(client, own, tasks, lines_file, known, window)
     except BaseException:
         if lines_file:
