@@ -1,5 +1,6 @@
-// A notebook or a job that is started every day has the day in its name, and a process its id. Two runs of it are one
-// cause. A year has four digits, so a date is a number of four and two of one or two, in either order.
+// A notebook or a job that is started every day has the day in its name, and a process its id. Two runs of it
+// are one cause. A year has four digits, so a date is a number of four and two of one or two, in either
+// order.
 
 #include "analysis/suspects/general_numbers.h"
 

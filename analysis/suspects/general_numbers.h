@@ -8,9 +8,9 @@
 
 namespace heapsift {
 
-/// `text` with "#" for each number of at least `digits` digits, and for each date, whatever is between its parts:
-/// "job_#.py" of "job_20261127.py" and "job_2026-11-27.py"; "sha256.py" stays with `digits` of four. A number ends at what is no
-/// digit of ASCII.
+/// `text` with "#" for each number of at least `digits` digits, and for each date, whatever is between its
+/// parts: "job_#.py" of "job_20261127.py" and "job_2026-11-27.py"; "sha256.py" stays with `digits` of four. A
+/// number ends at what is no digit of ASCII.
 std::string general_numbers(std::string_view text, std::size_t digits);
 
 /// Of file names in signatures: "sha256.py" and "sha512.py" are two.

@@ -1,10 +1,12 @@
-// One cause is one group, whatever Python its processes ran. But Python moved types: ast.Module was _ast.Module up to
-// 3.7, contextvars.Context was "Context" there, and pathlib's classes were in pathlib._local in 3.13 alone. Everything else
-// shows the name that the core has; signatures have that by which most versions know the type.
+// One cause is one group, whatever Python its processes ran. But Python moved types: ast.Module was
+// _ast.Module up to 3.7, contextvars.Context was "Context" there, and pathlib's classes were in
+// pathlib._local in 3.13 alone. Everything else shows the name that the core has; signatures have that by
+// which most versions know the type.
 //
-// The table is not remembered but asked: testdata/type_names.py has each interpreter at hand import its standard library, and
-// say for each type its name and by which attributes of modules it is reached; what is reached by one name in two versions
-// is one type. It prints the rows that stand below, to be put here when a version of Python is added.
+// The table is not remembered but asked: testdata/type_names.py has each interpreter at hand import its
+// standard library, and say for each type its name and by which attributes of modules it is reached; what is
+// reached by one name in two versions is one type. It prints the rows that stand below, to be put here when a
+// version of Python is added.
 
 #include "analysis/suspects/renamed_types.h"
 
