@@ -43,7 +43,7 @@ public:
             add(std::span(reinterpret_cast<const std::byte*>(part.data()), part.size()));
         }
     }
-    /// One frame for any number of zeros.
+    /// Frames for any number of zeros, at hardly any cost.
     void add_zeros(std::uint64_t count) { packer_->pack_zeros(count, append_); }
     /// A frame of another file.
     void copy(int from, std::uint64_t at, std::uint64_t bytes) {

@@ -35,6 +35,7 @@ constexpr std::size_t chunk = 1 << 20;
 constexpr std::size_t page = 4096;
 constexpr std::uint64_t space_step = 64 << 20;
 constexpr std::uint64_t margin = 256 << 20;
+constexpr std::uint64_t most_core_bytes = std::uint64_t{1} << 62;  // a file's size has a sign
 
 std::string cache_folder() {
     const char* cache = std::getenv("XDG_CACHE_HOME");
@@ -118,6 +119,11 @@ Unpacked unpack_into(int out, const std::string& path, Diagnostics& diagnostics)
                 return result;
             }
             checked = result.bytes + space_step;
+        }
+        if (const std::uint64_t zeros = in->take_zeros(); zeros > 0) {
+            if (zeros > most_core_bytes - result.bytes) throw does_not_unpack(name);
+            result.bytes += zeros;
+            continue;
         }
         Bytes block;
         const ByteStream::Status status = in->next(block);

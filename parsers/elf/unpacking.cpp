@@ -13,6 +13,7 @@
 #include "parsers/elf/unpacking.h"
 
 #include "parsers/base/descriptor.h"
+#include "parsers/elf/zero_frames.h"
 
 #include <fcntl.h>
 #include <lz4frame.h>
@@ -79,6 +80,8 @@ public:
     virtual void begin_member() {}
     /// Whether what follows a member is not another one, and so is left alone.
     virtual bool is_padding(Bytes /*following*/) const { return false; }
+    /// The member that begins here, if it is of zeros and need not be unpacked; else all is 0.
+    virtual ZeroFrame zeros_in(Bytes /*following*/) const { return {}; }
     /// Whether member_end is the end of all members.
     virtual bool takes_all_members() const { return false; }
 };
@@ -123,6 +126,7 @@ public:
         if (ZSTD_isError(result)) return Result::damaged;
         return result == 0 ? Result::member_end : Result::more;
     }
+    ZeroFrame zeros_in(Bytes following) const override { return zero_frame_in(following); }
 
 private:
     ZSTD_DStream* stream_ = ZSTD_createDStream();
@@ -220,6 +224,7 @@ public:
         if (!bytes.empty()) return Status::block;
         return rest_ ? rest_->next(bytes) : Status::end;
     }
+    std::uint64_t take_zeros() override { return first_.empty() && rest_ ? rest_->take_zeros() : 0; }
 
 private:
     Bytes first_;  // the last block of `rest_`, which gave nothing since
@@ -235,14 +240,28 @@ public:
     Status next(Bytes& bytes) override {
         buffers_.out = block_.data();
         buffers_.out_left = block_.size();
-        while (status_ == Status::block && buffers_.out_left > 0) step();
+        while (status_ == Status::block && buffers_.out_left > 0) {
+            if (buffers_.out_left < block_.size() && zeros_ahead().zeros > 0) break;  // they may be asked for
+            step();
+        }
         const std::size_t got = block_.size() - buffers_.out_left;
         if (got == 0) return status_;
         bytes = {block_.data(), got};
         return Status::block;
     }
+    std::uint64_t take_zeros() override {
+        const ZeroFrame frame = zeros_ahead();
+        buffers_.advance(frame.packed, 0);
+        return frame.zeros;
+    }
 
 private:
+    ZeroFrame zeros_ahead() {
+        if (!between_members_ || status_ != Status::block) return {};
+        if (buffers_.in_left == 0 && packed_status_ == Status::block) fill();
+        return decoder_->zeros_in({buffers_.in, buffers_.in_left});
+    }
+
     void step() {
         if (buffers_.in_left == 0 && packed_status_ == Status::block) fill();
         const bool at_end = buffers_.in_left == 0;

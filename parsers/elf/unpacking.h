@@ -32,6 +32,9 @@ public:
     /// After `block`, `bytes` has at least one byte and is valid until the next call. After `end` or `damaged`,
     /// every further call says the same.
     virtual Status next(Bytes& bytes) = 0;
+    /// Takes zeros that come next and need no unpacking (zero_frames.h); returns how many, 0 if there are none or it is not
+    /// known. Who does not ask gets them from `next`.
+    virtual std::uint64_t take_zeros() { return 0; }
 };
 
 /// The content of the compressed file at `path`, in blocks of at most `block_bytes`; of what was compressed

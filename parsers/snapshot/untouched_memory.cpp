@@ -36,17 +36,30 @@ bool is_zero_page(const std::byte* at) {
     return word == 0 && std::memcmp(at, at + sizeof word, page_bytes - sizeof word) == 0;
 }
 
-/// The pages of zeros, from the first whole page of the segment on.
-void add_zero_pages(const Segment& segment, std::vector<AddressRange>& found) {
-    const std::uint64_t first = (page_bytes - segment.start.value % page_bytes) % page_bytes;
-    for (std::uint64_t at = first; at + page_bytes <= segment.size; at += page_bytes) {
-        if (!is_zero_page(segment.data + at)) continue;
-        const Address start = segment.start + at;
-        if (!found.empty() && found.back().end == start)
-            found.back().end = start + page_bytes;
+/// The pages of zeros, from the first whole page of the segment on. Holes are not read: of a terabyte that was reserved
+/// and never touched that would take minutes.
+void add_zero_pages(const AddressSpace& memory, const Segment& segment, std::vector<AddressRange>& found) {
+    std::uint64_t at = (page_bytes - segment.start.value % page_bytes) % page_bytes;
+    const auto add = [&](std::uint64_t from, std::uint64_t to) {
+        if (from >= to) return;
+        if (!found.empty() && found.back().end == segment.start + from)
+            found.back().end = segment.start + to;
         else
-            found.push_back({start, start + page_bytes});
-    }
+            found.push_back({segment.start + from, segment.start + to});
+    };
+    const auto look = [&](std::uint64_t end) {
+        for (; at + page_bytes <= end; at += page_bytes)
+            if (is_zero_page(segment.data + at)) add(at, at + page_bytes);
+    };
+    memory.visit_holes(segment, [&](std::uint64_t from, std::uint64_t to) {
+        look(from);
+        if (at < from && at + page_bytes <= segment.size) look(at + page_bytes);  // half of it a hole
+        if (at >= to) return;
+        const std::uint64_t whole = (to - at) / page_bytes * page_bytes;
+        add(at, at + whole);
+        at += whole;
+    });
+    look(segment.size);
 }
 
 /// The first page of zeros that is no hole, from the first whole page of the segment on.
@@ -105,7 +118,7 @@ UntouchedMemory untouched_memory(const CoreFile& core) {
         const bool own = segment.writable || (segment.module < 0 && !is_of_file(segment.start));
         if (segment.state != ByteState::in_core || !own) continue;
         if (!tells || is_in(shared, segment.start))
-            add_zero_pages(segment, untouched.zeros);
+            add_zero_pages(memory, segment, untouched.zeros);
         else if (segment.module < 0)
             memory.visit_holes(segment, [&](std::uint64_t from, std::uint64_t to) {
                 untouched.never.push_back({segment.start + from, segment.start + to});
