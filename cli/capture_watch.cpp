@@ -154,7 +154,7 @@ CoreNameParts core_name_parts(std::int32_t pid, std::uint64_t number) {
 
 std::vector<std::string> watch_and_capture(Console& console, std::int32_t pid,
                                            const CaptureWatchOptions& options, const std::string& pattern,
-                                           const TakeCore& take) {
+                                           const TakeCore& take, const CheckPlace& check) {
     if (options.keep && options.every.empty())
         throw wrong_usage("bad-option", "--keep: without --every there is only one core", "add --every 10m");
     if (!options.every.empty()) {
@@ -167,8 +167,11 @@ std::vector<std::string> watch_and_capture(Console& console, std::int32_t pid,
                               fmt::format("put the time or a number into it: -o {0}.%t{1} or {0}.%n{1}",
                                           shell_quoted(before_ending), pattern.substr(before_ending.size())));
     }
-    core_name(pattern, core_name_parts(pid, 1));  // what is wrong with it is said now
-    return CaptureWatcher(console, pid, options, pattern, take).run();
+    // What is wrong with it, and that no core can be written there, is said now, not when it is needed.
+    const std::string first = core_name(pattern, core_name_parts(pid, 1));
+    CaptureWatcher watcher(console, pid, options, pattern, take);
+    check(first);
+    return watcher.run();
 }
 
 }  // namespace heapsift

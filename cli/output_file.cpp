@@ -100,7 +100,11 @@ OutputFile::OutputFile(const std::string& path, const Rules& rules)
     if (exists && same_file(facts, rules.protected_path))
         throw wrong_usage("output-is-core", name_ + " is the core itself", "name another file");
     if (exists && !S_ISREG(facts.st_mode)) {
-        if (rules.seekable) throw wrong_usage("not-a-file", name_ + " is not a regular file", "name a file");
+        const bool pipe = S_ISFIFO(facts.st_mode);
+        if (rules.seekable)
+            throw wrong_usage("not-a-file",
+                              fmt::format("{} is {}", name_, pipe ? "a pipe" : "not a regular file"),
+                              pipe && !rules.for_a_pipe.empty() ? rules.for_a_pipe : "name a file");
         descriptor_ = ::open(place_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     } else {
         struct stat link {};

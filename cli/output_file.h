@@ -21,6 +21,7 @@ public:
         bool seekable = false;
         bool nameless = false;            // where the file system can; for those who write by `descriptor`
         std::string protected_path = {};  // the core
+        std::string for_a_pipe = {};      // the hint of "not-a-file" if it is a pipe; "": to name a file
     };
     OutputFile(const std::string& path, const Rules& rules);
     ~OutputFile();

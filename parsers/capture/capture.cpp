@@ -20,6 +20,7 @@
 #include "parsers/capture/capture.h"
 
 #include "parsers/base/error.h"
+#include "parsers/capture/fork_events.h"
 #include "parsers/capture/page_hashes.h"
 #include "parsers/capture/process_copy.h"
 #include "parsers/capture/process_notes.h"
@@ -201,6 +202,8 @@ private:
         records_ = read_records(process_, process_.threads());
         std::optional<ProcessCopy> copy;
         try {
+            if (fork_waits_for_reader(process_, before))
+                throw NoCopy{"a userfaultfd of its own is told of forks, and would hold it for ever"};
             copy.emplace(process_);
         } catch (const NoCopy& no) {
             result_.no_fork = no.reason;

@@ -9,6 +9,8 @@
 //     stop it goes on as it would have from the first.
 //   - A signal that arrives meanwhile would run its handler on our registers. All are blocked for the while; one that
 //     stops the process (SIGSTOP) cannot be, and is passed over: the process stands anyway, and stays so afterwards.
+//   - A thread whose control group is frozen (version 2) can be stopped and read, but runs no instruction until the group is
+//     thawed. Then it is stopped again before the call has begun, and no call is made.
 //
 // Source: ptrace(2); Linux's kernel/signal.c (get_signal, ptrace_stop), arch/x86/kernel/signal.c
 // (arch_do_signal_or_restart); what CRIU's compel does.
@@ -27,8 +29,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace heapsift {
@@ -118,15 +122,36 @@ bool MadeCalls::put_off_seccomp() {
     return ::ptrace(PTRACE_SETOPTIONS, tid_, nullptr, usual_options | suspend_seccomp) == 0;
 }
 
-/// Runs the thread up to its next stop that has to do with the call. False if it ended.
-bool MadeCalls::go_to_stop(int& status) {
+/// Waits for the thread's next stop. False if it ended. If it may be frozen it is stopped after a second.
+bool MadeCalls::wait_for_next(int& status, bool may_be_frozen) {
+    using Clock = std::chrono::steady_clock;
+    const auto deadline = Clock::now() + std::chrono::seconds(1);
+    auto pause = std::chrono::microseconds(10);
+    while (may_be_frozen) {
+        const pid_t got = ::waitpid(tid_, &status, __WALL | WNOHANG);
+        if (got == tid_) return WIFSTOPPED(status);
+        if (got < 0 && errno != EINTR) return false;
+        if (Clock::now() > deadline) {
+            ::ptrace(PTRACE_INTERRUPT, tid_, nullptr, nullptr);
+            break;
+        }
+        std::this_thread::sleep_for(pause);
+        pause = std::min(pause * 2, std::chrono::microseconds(1000));
+    }
+    pid_t got = 0;
+    do {
+        got = ::waitpid(tid_, &status, __WALL);
+    } while (got < 0 && errno == EINTR);
+    if (got != tid_ || !WIFSTOPPED(status)) return false;
+    does_not_run_ = may_be_frozen && status >> 16 == PTRACE_EVENT_STOP;
+    return true;
+}
+
+/// Runs the thread up to its next stop that has to do with the call. False if it ended, or does not run.
+bool MadeCalls::go_to_stop(int& status, bool may_be_frozen) {
     for (;;) {
         if (::ptrace(PTRACE_SYSCALL, tid_, nullptr, nullptr) != 0) return false;
-        pid_t got = 0;
-        do {
-            got = ::waitpid(tid_, &status, __WALL);
-        } while (got < 0 && errno == EINTR);
-        if (got != tid_ || !WIFSTOPPED(status)) return false;
+        if (!wait_for_next(status, may_be_frozen) || does_not_run_) return false;
         const bool of_call = WSTOPSIG(status) == (SIGTRAP | 0x80);
         if (of_call || status >> 16 == PTRACE_EVENT_CLONE) return true;
     }
@@ -149,8 +174,8 @@ std::optional<std::int64_t> MadeCalls::call(std::uint64_t number,
     int status = 0;
     bool entered = false;
     for (;;) {
-        if (!go_to_stop(status)) {
-            there_ = false;
+        if (!go_to_stop(status, !entered)) {
+            there_ = does_not_run_;  // then it stands, and its registers can be put back
             return std::nullopt;
         }
         if (status >> 16 == PTRACE_EVENT_CLONE) {

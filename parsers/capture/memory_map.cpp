@@ -95,6 +95,7 @@ void take_flags(Mapping& mapping, std::string_view words) {
         mapping.device |= flag == "io" || flag == "pf";
         mapping.huge_pages |= flag == "ht";
         mapping.not_in_fork |= flag == "dc" || flag == "wf";
+        mapping.userfaultfd |= flag == "um" || flag == "uw" || flag == "ui";
     }
 }
 
@@ -140,6 +141,7 @@ std::size_t take_over_flags(std::vector<Mapping>& mappings, const std::vector<Ma
         mapping.device = known->device;
         mapping.huge_pages = known->huge_pages;
         mapping.not_in_fork = known->not_in_fork;
+        mapping.userfaultfd = known->userfaultfd;
     }
     return unknown;
 }
@@ -156,6 +158,7 @@ SavingRule saving_of(const Mapping& mapping, const CoreFilter& filter) {
     };
     if (mapping.path == "[vdso]") return {Saving::whole};
     if (mapping.device || mapping.path.starts_with("[vvar") || mapping.path == "[vsyscall]") return {};
+    if (mapping.secret()) return {};
     if (filter.full) return {Saving::whole};
     if (mapping.dont_dump) return {};
     if (mapping.huge_pages)

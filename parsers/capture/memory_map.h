@@ -24,7 +24,10 @@ struct Mapping {
     bool device = false;       // memory of a device: reading it may have effects
     bool huge_pages = false;   // of hugetlbfs
     bool not_in_fork = false;  // MADV_DONTFORK, MADV_WIPEONFORK: a copy by fork lacks it, or has zeros
+    bool userfaultfd = false;  // somebody answers its page faults
 
+    /// Of memfd_secret: the kernel itself has no way to it, so nobody reads it from outside.
+    bool secret() const { return shared && dont_dump && path == "/secretmem (deleted)"; }
     bool unlinked() const { return path.ends_with(" (deleted)"); }
 };
 

@@ -22,6 +22,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -187,7 +188,10 @@ SecondReading read_again(const ProcessFiles& process, const MemoryPlan& plan, co
         }
     };
     std::vector<std::thread> others;
-    for (std::size_t i = 1; i < failures.size(); ++i) others.emplace_back(work, i);
+    try {
+        for (std::size_t i = 1; i < failures.size(); ++i) others.emplace_back(work, i);
+    } catch (const std::system_error&) {  // no more threads (RLIMIT_NPROC): those that there are do it
+    }
     work(0);
     for (std::thread& other : others) other.join();
     for (const std::exception_ptr& failure : failures)

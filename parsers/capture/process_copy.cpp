@@ -176,6 +176,7 @@ private:
         if (filtered && !calls.put_off_seccomp())
             throw NoCopy{"it has a seccomp filter, which root alone can put off"};
         const auto result = calls.call(SYS_clone, {CLONE_FILES, 0, 0, 0, 0}, &copy_);
+        if (calls.does_not_run()) throw NoCopy{"its control group is frozen, and it makes no system call"};
         if (!result) throw cannot_analyse("process-ended", "the process has ended");
         if (*result < 0)
             throw NoCopy{"the kernel refuses to copy it: " + system_reason(static_cast<int>(-*result))};
@@ -223,7 +224,8 @@ private:
                                .call(SYS_wait4,
                                      {static_cast<std::uint64_t>(own_number_), 0, __WALL | WNOHANG, 0, 0})
                                .has_value();
-            } catch (const Error&) {  // it does not stop; another may
+                done = done || calls.does_not_run();  // frozen meanwhile: the copy stays a zombie of its
+            } catch (const Error&) {                  // it does not stop; another may
             }
             ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr);
             if (done) return true;
@@ -272,17 +274,17 @@ std::vector<std::byte> bytes_in(const std::optional<std::string>& record) {
 ProcessCopy::ProcessCopy(const ProcessFiles& process) {
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        throw cannot_analyse("not-started", "no process could be started: " + system_reason(errno));
+        throw NoCopy{"the process that makes it could not be started: " + system_reason(errno)};
     line_ = Descriptor(ends[0]);
     Descriptor other(ends[1]);
     helper_ = ::fork();
+    const int failed = errno;
     if (helper_ == 0) {
         line_.close();
         be_helper(process, other.number());
     }
     other.close();
-    if (helper_ < 0)
-        throw cannot_analyse("not-started", "no process could be started: " + system_reason(errno));
+    if (helper_ < 0) throw NoCopy{"the process that makes it could not be started: " + system_reason(failed)};
     try {
         const auto kind = receive_record(line_.number());
         if (kind == "no copy") throw NoCopy{receive_record(line_.number()).value_or("")};

@@ -11,7 +11,8 @@
 
 namespace heapsift {
 
-/// Why no copy could be made; the process goes on. (seccomp, a limit on processes, no memory for page tables.)
+/// Why no copy could be made; the process goes on. (seccomp, a limit on processes, the process's or our own, no memory for
+/// page tables, a frozen control group.)
 struct NoCopy {
     std::string reason;  // for a person: lower case, no period
 };

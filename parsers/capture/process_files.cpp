@@ -74,9 +74,9 @@ std::string ProcessFiles::link(const std::string& name) const {
     return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
-std::vector<pid_t> ProcessFiles::threads() const {
-    std::vector<pid_t> found;
-    const int folder = ::openat(folder_.number(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+std::vector<std::int32_t> ProcessFiles::numbers_in(const std::string& name) const {
+    std::vector<std::int32_t> found;
+    const int folder = ::openat(folder_.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return found;
     DIR* entries = ::fdopendir(folder);
     if (!entries) {
@@ -84,10 +84,10 @@ std::vector<pid_t> ProcessFiles::threads() const {
         return found;
     }
     while (const dirent* entry = ::readdir(entries)) {
-        pid_t tid = 0;
-        const std::string_view name = entry->d_name;
-        if (std::from_chars(name.data(), name.data() + name.size(), tid).ec == std::errc())
-            found.push_back(tid);
+        std::int32_t number = 0;
+        const std::string_view text = entry->d_name;
+        if (std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc())
+            found.push_back(number);
     }
     ::closedir(entries);
     std::sort(found.begin(), found.end());

@@ -27,8 +27,10 @@ public:
     Descriptor open(const std::string& name, int flags) const;
     /// Where a symbolic link below /proc/PID leads; empty if it does not tell.
     std::string link(const std::string& name) const;
-    /// The names of the folder `task`, in order: its threads. Empty once the process has ended.
-    std::vector<pid_t> threads() const;
+    /// The names in a folder below /proc/PID that are numbers, in order; none if it cannot be read.
+    std::vector<std::int32_t> numbers_in(const std::string& name) const;
+    /// Its threads. Empty once the process has ended.
+    std::vector<pid_t> threads() const { return numbers_in("task"); }
 
 private:
     pid_t pid_;

@@ -112,7 +112,8 @@ bool wait_for_stop(pid_t tid) {
         if (Clock::now() > deadline)
             throw cannot_analyse("does-not-stop",
                                  fmt::format("thread {} does not stop: it waits in the kernel", tid),
-                                 "for a disk, or for a child: try again later");
+                                 "for a disk, for a child, or until its control group is thawed: try again "
+                                 "later");
         std::this_thread::sleep_for(pause);
         pause = std::min(pause * 2, std::chrono::microseconds(1000));
     }

@@ -17,6 +17,7 @@
 #include "parsers/base/descriptor.h"
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
+#include "parsers/process/memory_groups.h"
 #include "parsers/process/proc_file.h"
 
 #include <fcntl.h>
@@ -174,6 +175,7 @@ AccessFacts access_facts(std::int32_t pid, const std::string& proc) {
     facts.in_user_namespace = is_inner_user_namespace(proc);
     if (const auto scope = read_proc_file(proc + "/sys/kernel/yama/ptrace_scope", 16))
         if (const auto number = leading_number(*scope)) facts.yama_scope = static_cast<int>(*number & 0xff);
+    facts.frozen_group = frozen_group(pid, proc).value_or("");
     if (const auto mounts = read_proc_file(proc + "/self/mounts", 1 << 20))
         facts.processes_hidden = mounts->find("hidepid=") != std::string::npos &&
                                  mounts->find("hidepid=0") == std::string::npos &&
@@ -199,6 +201,11 @@ std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& 
         return cannot_analyse("kernel-thread",
                               fmt::format("{} is a thread of the kernel and has no memory of its own", who),
                               "pgrep -af python lists the Pythons");
+    if (facts.refused == 0 && !facts.frozen_group.empty())
+        return cannot_analyse(
+            "frozen", fmt::format("{} is frozen by its control group, and cannot be stopped for a core", who),
+            fmt::format("once it is thawed (docker unpause): echo THAWED > {}/freezer.state",
+                        escape_for_terminal(facts.frozen_group)));
     if (facts.refused == 0) return std::nullopt;
     if (facts.refused == ENOENT || facts.refused == ESRCH) return no_process_seen(facts, may_be_file);
     if (same_ids(facts.self, process) || has_capability(facts.self))

@@ -21,6 +21,7 @@ struct AccessFacts {
     bool in_user_namespace = false;           // this process is in one that is not the machine's own
     bool processes_hidden = false;            // /proc is mounted with hidepid
     std::optional<int> yama_scope;            // kernel.yama.ptrace_scope; nothing without Yama
+    std::string frozen_group = {};  // the folder of the control group that keeps it frozen; "" if none does
 };
 
 /// Looks at the process. Opens its memory, which stops nothing and leaves no trace. `proc` is another place
@@ -30,9 +31,9 @@ AccessFacts access_facts(std::int32_t pid, const std::string& proc = "/proc");
 /// Whether the number could have been meant as a file's name.
 enum class MayBeFile : std::uint8_t { no, yes };
 
-/// Nothing if its memory may be read. Else the one line that says which of the reasons it is, with what would
-/// help; `arguments` are those of the command to try again ("1234 types"). Exit 1: "no-such-process",
-/// "zombie", "kernel-thread", "not-permitted"; 2: "a-thread" (of a process, which is named).
+/// Nothing if its memory may be read and it can be stopped. Else the one line that says which of the
+/// reasons it is, with what would help; `arguments` are those of the command to try again ("1234 types"). Exit 1: "no-such-process",
+/// "zombie", "kernel-thread", "not-permitted", "frozen"; 2: "a-thread" (of a process, which is named).
 std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& arguments,
                                    MayBeFile may_be_file = MayBeFile::yes);
 

@@ -84,7 +84,7 @@ const MemoryFiles& files_of(GroupVersion version) {
 }  // namespace
 
 // 36 35 98:0 /group /place rw,noatime master:1 - cgroup2 cgroup2 rw,memory
-std::vector<GroupMount> group_mounts_in(std::string_view mountinfo) {
+std::vector<GroupMount> group_mounts_in(std::string_view mountinfo, std::string_view controller) {
     std::vector<GroupMount> mounts;
     for_each_part(mountinfo, '\n', [&](std::string_view line) {
         const auto fields = parts_of(line, ' ');
@@ -95,21 +95,22 @@ std::vector<GroupMount> group_mounts_in(std::string_view mountinfo) {
         const std::string_view type = dash[1], options = dash[3];
         if (type == "cgroup2")
             mounts.push_back({GroupVersion::v2, unescaped(fields[3]), unescaped(fields[4])});
-        else if (type == "cgroup" && has_word(options, "memory"))
+        else if (type == "cgroup" && has_word(options, controller))
             mounts.push_back({GroupVersion::v1, unescaped(fields[3]), unescaped(fields[4])});
     });
     return mounts;
 }
 
 // 4:memory:/docker/abc of version 1, 0::/app.slice of version 2
-std::optional<std::string> group_path_in(std::string_view membership, GroupVersion version) {
+std::optional<std::string> group_path_in(std::string_view membership, GroupVersion version,
+                                         std::string_view controller) {
     std::optional<std::string> path;
     for_each_part(membership, '\n', [&](std::string_view line) {
         const std::size_t first = line.find(':');
         const std::size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
         if (path || second == std::string_view::npos) return;
         const std::string_view controllers = line.substr(first + 1, second - first - 1);
-        if (version == GroupVersion::v2 ? controllers.empty() : has_word(controllers, "memory"))
+        if (version == GroupVersion::v2 ? controllers.empty() : has_word(controllers, controller))
             path = line.substr(second + 1);
     });
     return path;
@@ -125,6 +126,30 @@ std::optional<std::string> path_below(const std::string& root, const std::string
     if (rest == "/") rest = {};
     if (leads_out(rest)) return std::nullopt;
     return std::string(rest);
+}
+
+std::optional<std::string> frozen_group(std::int32_t pid, const std::string& proc, bool check) {
+    const std::string process = fmt::format("{}/{}", proc, pid);
+    const auto membership = read_proc_file(process + "/cgroup");
+    const auto path = membership ? group_path_in(*membership, GroupVersion::v1, "freezer") : std::nullopt;
+    if (!path) return std::nullopt;
+    for (const std::string& before : {std::string(), process + "/root"}) {
+        const auto mounts =
+            read_proc_file((before.empty() ? proc + "/self" : process) + "/mountinfo", most_text);
+        for (const GroupMount& mount :
+             mounts ? group_mounts_in(*mounts, "freezer") : std::vector<GroupMount>()) {
+            const auto below =
+                mount.version == GroupVersion::v1 ? path_below(mount.root, *path) : std::nullopt;
+            if (!below) continue;
+            const std::string folder = before + mount.place + *below;
+            const auto state = read_proc_file(folder + "/freezer.state", 64,
+                                              check ? ProcFileOf::control_groups : ProcFileOf::anything);
+            // FREEZING: some of it still runs, and nothing new can be stopped. A group below a frozen one says the same.
+            if (state && (state->starts_with("FROZEN") || state->starts_with("FREEZING"))) return folder;
+            if (state) return std::nullopt;
+        }
+    }
+    return std::nullopt;
 }
 
 std::optional<std::string> MemoryGroups::read(const std::string& path) const {

@@ -14,7 +14,7 @@ namespace heapsift {
 
 enum class GroupVersion { v1, v2 };
 
-/// A mount of a hierarchy with the memory controller (or of version 2, which may have it).
+/// A mount of a hierarchy with a controller (or of version 2, which may have it).
 struct GroupMount {
     GroupVersion version = GroupVersion::v2;
     std::string root;   // which group lies there: a path as in /proc/PID/cgroup
@@ -22,14 +22,21 @@ struct GroupMount {
     bool operator==(const GroupMount&) const = default;
 };
 
-/// Reads the text of /proc/PID/mountinfo; lines that are not understood are skipped.
-std::vector<GroupMount> group_mounts_in(std::string_view mountinfo);
+/// Reads the text of /proc/PID/mountinfo; lines that are not understood are skipped. `controller`: of version 1.
+std::vector<GroupMount> group_mounts_in(std::string_view mountinfo, std::string_view controller = "memory");
 
 /// The path of the process's group in a hierarchy, by the text of /proc/PID/cgroup; nothing if it is in none.
-std::optional<std::string> group_path_in(std::string_view membership, GroupVersion version);
+std::optional<std::string> group_path_in(std::string_view membership, GroupVersion version,
+                                         std::string_view controller = "memory");
 
 /// `path` below the group that is mounted, "" for that group itself; nothing if the mount does not show it.
 std::optional<std::string> path_below(const std::string& root, const std::string& path);
+
+/// The folder of the control group of version 1 that keeps the process frozen (freezer.state), in which nobody can stop
+/// it; nothing if it is not frozen, or that cannot be seen. (One that version 2 froze can be stopped.) `proc` and `check` are for
+/// tests.
+std::optional<std::string> frozen_group(std::int32_t pid, const std::string& proc = "/proc",
+                                        bool check = true);
 
 /// What a group may have, and has. Bytes.
 struct GroupUse {

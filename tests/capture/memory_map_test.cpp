@@ -3,6 +3,8 @@
 #include "parsers/capture/memory_map.h"
 #include "tests/catch.h"
 
+#include <string>
+
 using namespace heapsift;
 
 namespace {
@@ -83,6 +85,13 @@ TEST_CASE("mappings: smaps adds what a core depends on", "[capture]") {
     CHECK(mappings[0].dont_dump);
     CHECK_FALSE(mappings[1].shared);  // nobody can write through it: the kernel counts it as private
     CHECK((mappings[2].shared && mappings[2].huge_pages && mappings[2].not_in_fork));
+    CHECK_FALSE(mappings[0].userfaultfd);
+    for (const char* flag : {"um", "uw", "ui"}) {
+        const auto answered =
+            read_mappings("1000-2000 rw-p 00000000 00:00 0 \nVmFlags: rd wr " + std::string(flag) + " ac \n");
+        REQUIRE(answered.size() == 1);
+        CHECK(answered[0].userfaultfd);
+    }
 }
 
 TEST_CASE("mappings: what was known of a place is taken over, and what is new is counted", "[capture]") {
@@ -130,6 +139,17 @@ TEST_CASE("what a core saves is what the kernel's would", "[capture]") {
         huge.shared = true;
         CHECK(saving_of(huge, usual).saving == Saving::nothing);
         CHECK(saving_of(huge, {.bits = 0x73}).saving == Saving::whole);
+    }
+    SECTION("nothing of memfd_secret, which nobody can read; a file of that name is another matter") {
+        Mapping secret = program_file();
+        secret.shared = secret.dont_dump = true;
+        secret.path = "/secretmem (deleted)";
+        CHECK(saving_of(secret, {.full = true}).saving == Saving::nothing);
+        secret.dont_dump = false;
+        CHECK(saving_of(secret, {.full = true}).saving == Saving::whole);
+        secret.dont_dump = true;
+        secret.path = "/secretmem";
+        CHECK(saving_of(secret, {.full = true}).saving == Saving::whole);
     }
     SECTION("nothing that must not be dumped, unless all is asked for; never a device") {
         Mapping secret = private_memory();

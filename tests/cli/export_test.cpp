@@ -328,6 +328,17 @@ TEST_CASE("output file: nothing is overwritten unasked, the core never", "[cli][
     CHECK(error_code(directory.path(), {.overwrite = true}) == "is-a-directory");
     CHECK(error_code(directory.path() + "/no/folder", {}) == "cannot-create");
     CHECK(error_code("/dev/null", {.overwrite = true, .seekable = true}) == "not-a-file");
+    const std::string pipe = directory.path() + "/pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    for (const std::string hint : {"", "-o - > pipe"}) {
+        try {
+            OutputFile(pipe, {.seekable = true, .for_a_pipe = hint});
+            FAIL("it was opened");
+        } catch (const Error& error) {
+            CHECK(error.code() == "not-a-file");
+            CHECK(error.hint() == (hint.empty() ? "name a file" : hint));
+        }
+    }
     {
         OutputFile unfinished(there, {.overwrite = true});
         unfinished.write("new");

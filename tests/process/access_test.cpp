@@ -58,6 +58,19 @@ TEST_CASE("access: a process whose memory opens is never refused, whatever its f
     CHECK(line(facts).code.empty());
 }
 
+TEST_CASE("access: a frozen process can be read and not stopped, and its group is named",
+          "[process][access]") {
+    AccessFacts facts = between(0, 1000);
+    facts.refused = 0;
+    facts.frozen_group = "/sys/fs/cgroup/freezer/docker/a\x1b";
+    CHECK(line(facts).code == "frozen");
+    CHECK(line(facts).exit == ExitCode::cannot_analyse);
+    CHECK_THAT(line(facts).hint, ContainsSubstring("/sys/fs/cgroup/freezer/docker/a"));
+    CHECK_THAT(line(facts).hint, !ContainsSubstring("\x1b"));
+    facts.refused = EACCES;
+    CHECK(line(facts).code == "not-permitted");
+}
+
 TEST_CASE("access: no process, a thread, a zombie, a thread of the kernel", "[process][access]") {
     AccessFacts facts = between(1000, 1000);
     facts.process->process = 1200;

@@ -164,3 +164,22 @@ TEST_CASE("memory groups: texts of membership and mounts that are odd", "[proces
     CHECK(path_below("/../x", "/../x/y") == "/y");
     CHECK_FALSE(path_below("/a", "/a/../../x").has_value());
 }
+
+TEST_CASE("frozen group: of version 1, where the process's own mount or ours shows it", "[process][groups]") {
+    const Machine machine;
+    const std::string top = machine.directory.path() + "/v1/freezer";
+    machine.membership("4:memory:/docker/abc\n6:freezer:/docker/abc\n0::/init\n");
+    machine.mounts("self", "31 24 0:27 / " + machine.directory.path() +
+                               "/v1/memory rw - cgroup cgroup rw,memory\n" + "33 24 0:28 / " + top +
+                               " rw - cgroup cgroup rw,freezer\n");
+    CHECK_FALSE(frozen_group(7, machine.proc, false));
+    machine.directory.write("v1/freezer/docker/abc/freezer.state", "THAWED\n");
+    CHECK_FALSE(frozen_group(7, machine.proc, false));
+    for (const char* state : {"FROZEN\n", "FREEZING\n"}) {
+        machine.directory.write("v1/freezer/docker/abc/freezer.state", state);
+        CHECK(frozen_group(7, machine.proc, false) == top + "/docker/abc");
+    }
+    CHECK_FALSE(frozen_group(7, machine.proc));  // a plain file is not the kernel's
+    CHECK_FALSE(frozen_group(8, machine.proc, false));
+    CHECK(MemoryGroups::of(7, machine.proc, false).limited().empty());
+}
