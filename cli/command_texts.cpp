@@ -104,7 +104,8 @@ const std::vector<CommandText>& command_texts() {
           {"arrays --by-holder", "who holds them"}}},
         {"memory",
          "Who owns each byte of the process: Python objects, array data, C code, what allocators keep free, "
-         "stacks, program files.",
+         "stacks, program files. Whether a page of zeros was ever touched is known from the kernel's cores "
+         "and those of capture; in others (gcore's, copies without holes) it depends on who was given it.",
          {{"memory", "categories and allocators"}, {"memory --regions", "each mapping of the process"}}},
         {"native",
          "The blocks that C and C++ code allocated: by class and size, and which of them nothing refers to "

@@ -62,12 +62,16 @@ std::string own_build_id() {
     return id;
 }
 
-/// Whatever distinguishes this program from another build of it.
+/// Whatever distinguishes this program from another build of it, and not from a copy of it: two copies (of a package, of
+/// a container) share one index. The linker makes the build-id of all that it links; without one the file's time must do.
+/// The size tells one that was stripped.
 std::string own_identity() {
-    std::string identity = version() + " " + own_build_id();
+    const std::string build_id = own_build_id();
+    std::string identity = version() + " " + build_id;
     struct stat status {};
-    if (::stat("/proc/self/exe", &status) == 0)
-        identity += fmt::format(" {} {}.{}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    if (::stat("/proc/self/exe", &status) != 0) return identity;
+    identity += fmt::format(" {}", status.st_size);
+    if (build_id.empty()) identity += fmt::format(" {}.{}", status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
     return identity;
 }
 

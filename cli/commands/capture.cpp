@@ -290,6 +290,10 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   memory that was used, and the first page of each program file. --full also
   saves program files, shared files, and what the process asked not to dump.
   Memory of memfd_secret nobody can read: it is named, without its bytes.
+  The core also says which pages the process never touched, and however it is
+  copied or compressed, its answers stay the same. A core of gcore, and one of
+  the kernel that lost its holes, do not say it: `memory` then counts what is
+  zeros by who was given it, and may differ by some of these pages.
 
   FILE is compressed if its name ends in .zst, .lz4, .gz or .xz: .lz4 is the
   fastest, .zst nearly so and much smaller, .xz the smallest and by far the

@@ -26,6 +26,7 @@
 #include "parsers/capture/process_notes.h"
 #include "parsers/capture/running_program.h"
 #include "parsers/capture/stopped_process.h"
+#include "parsers/elf/absent_pages.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -164,7 +165,9 @@ private:
         }
         result_.changed_pages = reading.changed->count();
         say("writing what changed", 0);
-        file_->finish(plan, reading, hashes, notes_of(plan, threads));
+        const auto is_there = [&](std::uint64_t page) { return reading.pages[page] != PageState::absent; };
+        file_->finish(plan, reading, hashes,
+                      notes_of(plan, threads, absent_pages_note(pages_without_bytes(plan, is_there))));
         take_counts(plan, threads);
     }
 
@@ -227,7 +230,7 @@ private:
                 static_cast<double>(&chunk - plan.chunks.data()) / static_cast<double>(plan.chunks.size()));
             return memory.read(plan, chunk);
         };
-        file_->write_all(plan, notes_of(plan, copy->threads()), read);
+        file_->write_all(plan, notes_of(plan, copy->threads(), planned_absent(plan)), read);
         const auto stat = read_stat(files.read("stat").value_or(""));
         if (!stat || stat->state == 'Z' || stat->state == 'X')  // a zombie still has its files, but no memory
             throw cannot_analyse("copy-ended",
@@ -257,7 +260,7 @@ private:
         };
         result_.stood_nanoseconds =
             static_cast<std::uint64_t>(stopped.stood().count());  // so far, for the notes
-        file_->write_all(plan, notes_of(plan, threads), read);
+        file_->write_all(plan, notes_of(plan, threads, planned_absent(plan)), read);
         result_.stood_nanoseconds = static_cast<std::uint64_t>(stopped.let_go().count());
         take_counts(plan, threads);
     }
@@ -268,7 +271,16 @@ private:
         records_.own_thread_numbers = read_records(process_, threads).own_thread_numbers;
     }
 
-    std::string notes_of(const MemoryPlan& plan, const std::vector<ThreadState>& threads) {
+    /// Before anything is read; none if it takes the reading to tell (before Linux 6.7).
+    static std::string planned_absent(const MemoryPlan& plan) {
+        if (std::any_of(plan.runs.begin(), plan.runs.end(),
+                        [](const PageRun& r) { return r.maybe_zero_page; }))
+            return {};
+        return absent_pages_note(pages_without_bytes(plan, [](std::uint64_t) { return true; }));
+    }
+
+    std::string notes_of(const MemoryPlan& plan, const std::vector<ThreadState>& threads,
+                         const std::string& absent_pages) {
         CaptureFacts facts;
         facts.version = options_.version;
         facts.seconds = seconds_;
@@ -278,7 +290,7 @@ private:
         MemoryPlan named;
         named.mappings = plan.mappings;
         strip_root(named.mappings, process_.link("root"));
-        return core_notes(records_, threads, mappings_in(named), facts);
+        return core_notes(records_, threads, mappings_in(named), facts, absent_pages);
     }
 
     void take_counts(const MemoryPlan& plan, const std::vector<ThreadState>& threads) {

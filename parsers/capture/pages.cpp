@@ -252,6 +252,33 @@ void PlanBuilder::add(Mapping mapping, std::uint64_t saved_bytes, std::span<cons
     plan_.mappings.push_back({std::move(mapping), saved_bytes});
 }
 
+std::vector<AddressRange> pages_without_bytes(const MemoryPlan& plan,
+                                              const std::function<bool(std::uint64_t)>& is_there) {
+    std::vector<AddressRange> absent;
+    const auto add = [&](Address from, Address to) {
+        if (from >= to) return;
+        if (!absent.empty() && absent.back().end == from)
+            absent.back().end = to;
+        else
+            absent.push_back({from, to});
+    };
+    std::uint64_t page = 0;
+    auto run = plan.runs.begin();
+    for (const PlannedMapping& planned : plan.mappings) {
+        Address done = planned.mapping.range.start;
+        const Address end = (done + planned.saved_bytes).rounded_up(captured_page);
+        for (; run != plan.runs.end() && run->start < end; ++run)
+            for (std::uint64_t i = 0; i < run->pages; ++i, ++page) {
+                if (!is_there(page)) continue;
+                const Address at = run->start + i * captured_page;
+                add(done, at);
+                done = at + captured_page;
+            }
+        add(done, end);
+    }
+    return absent;
+}
+
 MemoryPlan plan_memory(const ProcessFiles& process, std::vector<Mapping> mappings, const CoreFilter& filter) {
     return Planner(process, filter).plan(std::move(mappings));
 }

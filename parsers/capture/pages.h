@@ -7,6 +7,7 @@
 #include "parsers/capture/process_files.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -54,6 +55,10 @@ public:
 private:
     MemoryPlan plan_;
 };
+
+/// The pages that are saved and have no bytes, ascending. `is_there`: whether the page of that number has some.
+std::vector<AddressRange> pages_without_bytes(const MemoryPlan& plan,
+                                              const std::function<bool(std::uint64_t)>& is_there);
 
 /// Looks up which pages there are. Cost: that of the kernel's walk over the page tables, some 10 ns for each page that is
 /// there (PAGEMAP_SCAN, Linux 6.7), before that for each page that could be. Throws `Error` (exit 1): "process-ended",

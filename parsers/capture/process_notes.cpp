@@ -10,6 +10,7 @@
 
 #include "parsers/capture/process_notes.h"
 
+#include "parsers/elf/absent_pages.h"
 #include "parsers/elf/capture_note.h"
 
 #include <elf.h>
@@ -143,7 +144,8 @@ std::string file_note(std::span<const Mapping> mappings) {
 }
 
 std::string core_notes(const ProcessRecords& records, std::span<const ThreadState> threads,
-                       std::span<const Mapping> mappings, const CaptureFacts& facts) {
+                       std::span<const Mapping> mappings, const CaptureFacts& facts,
+                       std::string_view absent_pages) {
     std::string notes;
     const elf_prpsinfo process = process_info(records);
     for (std::size_t i = 0; i < threads.size(); ++i) {
@@ -154,6 +156,8 @@ std::string core_notes(const ProcessRecords& records, std::span<const ThreadStat
             add_note(notes, "CORE", NT_AUXV, records.auxiliary);
             add_note(notes, "CORE", NT_FILE, file_note(mappings));
             add_note(notes, capture_note_owner, capture_note_type, capture_note(facts));
+            if (!absent_pages.empty())
+                add_note(notes, capture_note_owner, absent_pages_note_type, absent_pages);
         }
         add_float_notes(notes, thread);
     }

@@ -24,9 +24,10 @@ struct ProcessRecords {
 };
 ProcessRecords read_records(const ProcessFiles& process, std::span<const pid_t> threads);
 
-/// The bytes of the PT_NOTE segment.
+/// The bytes of the PT_NOTE segment. `absent_pages`: a note of them (parsers/elf/absent_pages.h), "" for none.
 std::string core_notes(const ProcessRecords& records, std::span<const ThreadState> threads,
-                       std::span<const Mapping> mappings, const CaptureFacts& facts);
+                       std::span<const Mapping> mappings, const CaptureFacts& facts,
+                       std::string_view absent_pages = {});
 
 /// NT_FILE's content: of every mapping of a file its range, offset and path.
 std::string file_note(std::span<const Mapping> mappings);

@@ -156,6 +156,9 @@ const std::vector<MappedFile>& CoreFile::mapped_files() const { return state_->n
 const std::vector<Module>& CoreFile::modules() const { return state_->list.modules; }
 const ProcessInfo& CoreFile::process() const { return state_->notes.process; }
 const CoreExtent& CoreFile::extent() const { return state_->extent; }
+const std::optional<std::vector<AddressRange>>& CoreFile::absent_pages() const {
+    return state_->notes.absent_pages;
+}
 
 void CoreFile::add_not_saved(std::span<const AddressRange> ranges) {
     state_->memory.add_not_saved(ranges);

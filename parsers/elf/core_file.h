@@ -43,6 +43,9 @@ public:
     const std::vector<Module>& modules() const;
     const ProcessInfo& process() const;
     const CoreExtent& extent() const;
+    /// The pages of saved memory that the process never had, if the core says so itself, however often it was copied and
+    /// compressed (`heapsift capture`); ascending, without overlaps.
+    const std::optional<std::vector<AddressRange>>& absent_pages() const;
     /// Adds memory that the process had but the core does not name (gcore leaves out whole mappings). It
     /// counts as not saved from now on, also in `extent`.
     void add_not_saved(std::span<const AddressRange> ranges);

@@ -12,6 +12,7 @@
 #include "parsers/elf/core_notes.h"
 
 #include "parsers/base/text.h"
+#include "parsers/elf/absent_pages.h"
 #include "parsers/elf/capture_note.h"
 #include "parsers/elf/elf_notes.h"
 
@@ -53,6 +54,8 @@ public:
     void take(const ElfNote& note) {
         if (note.name == capture_note_owner && note.type == capture_note_type)
             notes_.process.captured = read_capture_note(note.description);
+        if (note.name == capture_note_owner && note.type == absent_pages_note_type)
+            notes_.absent_pages = read_absent_pages(note.description);
         if (note.name != "CORE") return;
         switch (note.type) {
             case NT_PRSTATUS:

@@ -7,6 +7,7 @@
 #include "parsers/elf/core_types.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct CoreNotes {
     std::vector<MappedFile> mapped_files;  // sorted by start; the path's " (deleted)" is still there
     ProcessInfo process;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> auxiliary;  // without AT_NULL
+    std::optional<std::vector<AddressRange>> absent_pages;  // as a captured core has them (absent_pages.h)
 };
 
 /// Reads all PT_NOTE segments. Notes that run past their end are used as far as they go, and go to

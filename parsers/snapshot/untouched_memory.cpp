@@ -12,6 +12,8 @@
 // arena has not grown to: some versions of gdb write its zeros, some leave it out, and then heapsift knows of it
 // from the arena's header.)
 //
+// A core that `heapsift capture` took says it in a note, which no copy loses (parsers/elf/absent_pages.h).
+//
 // A block so large that malloc asks the kernel for a mapping of its own is fresh: the pages of zeros in it are those
 // that nobody has touched yet, or that were filled with zeros. The first is far more common (an image that is still
 // empty, an array of zeros, a codec's window), so they count as perhaps never touched in C code's blocks and in arrays.
@@ -20,7 +22,6 @@
 #include "parsers/snapshot/untouched_memory.h"
 
 #include "parsers/elf/bytes.h"
-
 #include "parsers/memory/region_map.h"
 
 #include <algorithm>
@@ -77,6 +78,16 @@ bool has_written_zeros(const AddressSpace& memory, const Segment& segment) {
     return found;
 }
 
+/// What of the segment lies in sorted ranges, as offsets.
+template <class F>
+void visit_absent(const std::vector<AddressRange>& ranges, const Segment& segment, F&& visit) {
+    auto at = std::partition_point(ranges.begin(), ranges.end(),
+                                   [&](const AddressRange& range) { return range.end <= segment.start; });
+    for (; at != ranges.end() && at->start < segment.end(); ++at)
+        visit(std::max(at->start, segment.start) - segment.start,
+              std::min(at->end, segment.end()) - segment.start);
+}
+
 /// Whether the file's holes are the pages that were never there.
 bool holes_tell(const CoreFile& core) {
     const AddressSpace& memory = core.memory();
@@ -110,19 +121,23 @@ UntouchedMemory untouched_memory(const CoreFile& core) {
         return above != ranges.begin() && (above - 1)->contains(at);
     };
     const auto is_of_file = [&](Address at) { return is_in(files, at); };
-    const bool tells = holes_tell(core);
+    const auto& absent = core.absent_pages();
+    const bool tells = absent || holes_tell(core);
     UntouchedMemory untouched;
     for (const Segment& segment : memory.segments()) {
         if (segment.state == ByteState::not_saved && !segment.cut && !is_of_file(segment.start))
             untouched.never.push_back({segment.start, segment.end()});
         const bool own = segment.writable || (segment.module < 0 && !is_of_file(segment.start));
         if (segment.state != ByteState::in_core || !own) continue;
+        const auto add_never = [&](std::uint64_t from, std::uint64_t to) {
+            untouched.never.push_back({segment.start + from, segment.start + to});
+        };
         if (!tells || is_in(shared, segment.start))
             add_zero_pages(memory, segment, untouched.zeros);
+        else if (segment.module < 0 && absent)
+            visit_absent(*absent, segment, add_never);
         else if (segment.module < 0)
-            memory.visit_holes(segment, [&](std::uint64_t from, std::uint64_t to) {
-                untouched.never.push_back({segment.start + from, segment.start + to});
-            });
+            memory.visit_holes(segment, add_never);
     }
     join_ranges(untouched.never);
     join_ranges(untouched.zeros);

@@ -2,6 +2,7 @@
 
 #include "parsers/capture/process_notes.h"
 #include "parsers/capture/process_files.h"
+#include "parsers/elf/absent_pages.h"
 #include "parsers/elf/capture_note.h"
 #include "parsers/elf/core_notes.h"
 #include "parsers/elf/elf_notes.h"
@@ -60,7 +61,8 @@ std::vector<Mapping> mappings() {
 
 TEST_CASE("notes: what is written is what the reader of cores reads", "[capture]") {
     const std::string text =
-        core_notes(records(), two_threads(), mappings(), {"0.1.0", 1764234000, 81, true, 5});
+        core_notes(records(), two_threads(), mappings(), {"0.1.0", 1764234000, 81, true, 5},
+                   absent_pages_note(std::vector{AddressRange{Address(0x500000), Address(0x503000)}}));
     CoreHeaders headers;
     headers.notes.push_back({bytes_of_text(text), 4});
     Diagnostics diagnostics;
@@ -80,6 +82,9 @@ TEST_CASE("notes: what is written is what the reader of cores reads", "[capture]
     CHECK(notes.mapped_files[0].path == "/usr/bin/python3");
     REQUIRE(notes.auxiliary.size() == 1);
     CHECK(notes.auxiliary[0].second == 4096);
+    REQUIRE((notes.absent_pages && notes.absent_pages->size() == 1));
+    CHECK(notes.absent_pages->front().start == Address(0x500000));
+    CHECK(notes.absent_pages->front().end == Address(0x503000));
     REQUIRE(notes.process.captured);
     CHECK(notes.process.captured->seconds == 1764234000);
     CHECK(notes.process.captured->by_fork);

@@ -14,6 +14,7 @@ it is asked, after every capture. Both ways (with --fork and without), plain and
     replaced    the same with -f over a file that is there: it is the old one or the new one, whole, and nothing else is in the folder
     exec        the process calls exec while it is copied: no core, or one of one program
     endings     .zst, .gz, .xz, .lz4, and standard output
+    forms       cores of one stopped process, each way and compressed, unpacked again and copied without holes: `memory` says the same of all
     children    --children: a file for each
     namespace   in a PID and mount namespace of its own, as process 1 (root only)
     not_forked  --fork of what cannot be forked (a userfaultfd that is told of forks, a frozen control group, a limit on processes): a core by the
@@ -444,6 +445,41 @@ def endings(options, interpreter, folder):
         process.end()
 
 
+def forms(options, interpreter, folder):
+    process = Captured(interpreter, folder, "holes", 300)
+    os.kill(process.pid, signal.SIGSTOP)
+    wait_until(lambda: states(process.pid) == {"T"})
+    in_folder = lambda name: os.path.join(folder, name)
+    copies = {"core.zst": ("zstd-d", ["zstd", "-q", "-d"]), "core": ("dense", ["cp", "--sparse=never"]), "forked": ("holes", ["cp", "--sparse=always"])}
+    try:
+        said = {}
+        for name, more in (("core", []), ("forked", ["--fork"]), ("core.zst", []), ("forked.zst", ["--fork"]), ("core.lz4", [])):
+            captured(options, process.pid, in_folder(name), *more)
+            made = [name]
+            if name in copies and shutil.which(copies[name][1][0]):
+                made.append(copies[name][0])
+                subprocess.run([*copies[name][1], in_folder(name), *(["-o"] if name == "core.zst" else []), in_folder(made[1])], check=True)
+            for one in made:
+                said[one] = [ask(options, in_folder(one), *question)["data"] for question in (["memory"], ["memory", "--regions"])]
+            for one in made:
+                os.unlink(in_folder(one))
+        different = [name for name in said if said[name] != said["core"]]
+        if different:
+            name = different[0]
+            raise Wrong("memory says something else of %s: %s" % (different, [pair for pair in zip(flat(said["core"]), flat(said[name])) if pair[0] != pair[1]][:5]))
+        os.kill(process.pid, signal.SIGCONT)
+        process.answers("in the end")
+        return "the same of " + ", ".join(said)
+    finally:
+        process.end()
+
+
+def flat(value, place=""):
+    """All that a document says, a line each."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [line for key, part in parts for line in flat(part, "%s.%s" % (place, key))] if isinstance(value, (dict, list)) else ["%s: %s" % (place, value)]
+
+
 def children_of(pid):
     """All of them, the dead too."""
     found = []
@@ -758,7 +794,7 @@ def refused(options, interpreter, folder):
 
 
 CASES = {"threads": threads, "restless": restless, "holes": holes, "stopped": stopped, "killed": killed, "replaced": replaced,
-         "exec": exec_meanwhile, "endings": endings, "children": children, "namespace": namespace, "not_forked": not_forked, "secret": secret, "refused": refused}
+         "exec": exec_meanwhile, "endings": endings, "forms": forms, "children": children, "namespace": namespace, "not_forked": not_forked, "secret": secret, "refused": refused}
 
 if __name__ == "__main__":
     sys.exit(main())

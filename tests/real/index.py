@@ -274,7 +274,7 @@ def check_writers(asked, count):
 
 
 def check_places(asked, taken):
-    """A full disk, a folder that cannot be made, an old index, a limit, another core at the same path."""
+    """A full disk, a folder that cannot be made, an old index, a limit, a copy of the program, another core at the same path."""
     def limited():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
@@ -300,6 +300,19 @@ def check_places(asked, taken):
     if done.stdout != asked.expected["types"][1] or os.path.exists(old) or not asked.index():
         fail("limit", "the oldest index did not go: %s" % done.stderr.decode(errors="replace"))
 
+    # A copy of the program is the same program, whenever it was made.
+    asked.ask("types", "--json")
+    before = os.stat(asked.index())
+    program, asked.heapsift = asked.heapsift, os.path.join(taken.folder, "heapsift-copy")
+    shutil.copy(program, asked.heapsift)
+    os.utime(asked.heapsift, (1, 1))
+    got = asked.ask("types", "--json")
+    now = os.stat(asked.index())
+    if got[:2] != asked.expected["types"] or "made anew" in got[2] or (now.st_ino, now.st_mtime_ns) != (before.st_ino, before.st_mtime_ns):
+        fail("a copy of the program", "exit %d: %s" % (got[0], got[2]))
+    os.unlink(asked.heapsift)
+    asked.heapsift = program
+
     # Another core at the same path: one byte less of its last page, and the time set back.
     taken.own()
     status = os.stat(asked.core)
@@ -312,7 +325,7 @@ def check_places(asked, taken):
     if got[:2] != asked.expected["types"] or "made anew" not in got[2]:
         fail("another core", "exit %d: %s" % (got[0], got[2]))
     os.utime(asked.core, ns=(status.st_atime_ns, status.st_mtime_ns))
-    print("places: full disk, no folder, limit, another core", flush=True)
+    print("places: full disk, no folder, limit, a copy of the program, another core", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 #include "parsers/snapshot/untouched_memory.h"
 
+#include "parsers/elf/absent_pages.h"
+#include "parsers/elf/capture_note.h"
 #include "parsers/elf/core_file.h"
 #include "parsers/snapshot/zeros_in_use.h"
 #include "tests/catch.h"
@@ -97,6 +99,23 @@ TEST_CASE("untouched memory: without holes, or with one for each page of zeros, 
     CHECK(numbers(found.zeros) == Ranges{{arena + page, arena + 3 * page},
                                          {arena + 4 * page, arena + 6 * page},
                                          {library + 2 * page, library + 3 * page}});
+}
+
+TEST_CASE("untouched memory: a captured core says it itself, with holes and without", "[snapshot][regions]") {
+    const TemporaryDirectory directory;
+    CoreWriter core = core_of_an_arena();
+    // Of its five pages of zeros the process had one, and of the library's pages it lacked one.
+    const std::vector<AddressRange> absent = {{Address(arena + page), Address(arena + 3 * page)},
+                                              {Address(arena + 5 * page), Address(arena + 6 * page)},
+                                              {Address(library + 2 * page), Address(library + 3 * page)}};
+    core.note(absent_pages_note_type, absent_pages_note(absent), std::string(capture_note_owner));
+    const std::string bytes = core.bytes();
+    const bool with_holes = GENERATE(false, true);
+    const UntouchedMemory found =
+        untouched_in(with_holes ? write_with_holes(directory, bytes) : directory.write("core", bytes));
+    CHECK(numbers(found.never) ==
+          Ranges{{arena + page, arena + 3 * page}, {arena + 5 * page, rest + 16 * page}});
+    CHECK(found.zeros.empty());
 }
 
 TEST_CASE("untouched memory: what processes share is saved whether it was touched or not",
