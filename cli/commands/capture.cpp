@@ -300,7 +300,7 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   slowest. -o - writes it to standard output, compressed by zstd, and nothing
   else: ssh HOST heapsift capture PID -o - > core.zst. Memory that is reserved
   and was never touched takes 32 KiB per GiB in .zst, and no time; 0.2 MiB in
-  .xz, 1 MiB in .gz, 4 MiB in .lz4, all of which are slow to read again.
+  .xz, 4 MiB in .gz and .lz4, which also take long to read it again.
   FILE may have %p for the process id, %t for the time in seconds since 1970, %n
   for a number, %e for the program, %h for the host; %% is a %.
 

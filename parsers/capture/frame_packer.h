@@ -31,7 +31,7 @@ public:
     /// A piece of `bytes` in all. Throws `Error` (exit 1, "too-little-memory"), and what `give` throws.
     void pack(std::span<const std::byte> bytes, const Give& give);
     /// Pieces of so many zeros in all. Cost: that of writing them, once 64 MiB of zeros were packed; for zstd not even that.
-    /// They take, for each GiB, 32 KiB of zstd, 0.2 MiB of xz, 1 MiB of gzip, 4 MiB of lz4. Throws as `pack` does.
+    /// They take, for each GiB, 32 KiB of zstd, 0.2 MiB of xz, 4 MiB of gzip and lz4. Throws as `pack` does.
     virtual void pack_zeros(std::uint64_t count, const Give& give);
 
 protected:
