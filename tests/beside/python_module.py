@@ -202,7 +202,7 @@ class Fleets(Case):
             self.heapsift.fleet(self.core_path, colour="always")
 
     def test_a_line_of_its_own_has_the_programs_columns(self) -> None:
-        from heapsift._fleet import error_line
+        from heapsift._fleet_lines import error_line
         text = self.folder / "no core"
         text.write_text("no core at all")
         line, = self.heapsift.batch(text, brief=True)
@@ -241,7 +241,7 @@ class Fleets(Case):
                              (error.code, error.message, error.hint, error.exit_code, str(error)))
 
     def test_what_a_limit_ended_is_asked_again_with_a_larger_one(self) -> None:
-        from heapsift._fleet import is_worth_more, read_answered
+        from heapsift._fleet_lines import is_worth_more, read_answered
         slow = {"schema": "heapsift.batch/1", "path": "a", "identity": "1", "error": {"code": "timed-out"},
                 "limits": {"timeout": 60, "max_memory": 1 << 30}}
         large = {**slow, "error": {"code": "out-of-memory"}}
@@ -258,7 +258,7 @@ class Fleets(Case):
         self.assertEqual(read_answered([str(path)], 90), (set(), {}))
 
     def test_lines_that_grow(self) -> None:
-        from heapsift._fleet import LinesFile, read_answered
+        from heapsift._fleet_lines import LinesFile, read_answered
         path = str(self.folder / "lines.jsonl")
         file = LinesFile(path, False)
         file.write({"schema": "heapsift.batch/1", "path": "a", "identity": "1"})
@@ -279,7 +279,7 @@ class Fleets(Case):
 
     def test_what_a_person_wrote_into_a_file_of_lines(self) -> None:
         import warnings
-        from heapsift._fleet import LinesFile, read_answered
+        from heapsift._fleet_lines import LinesFile, read_answered
         path = str(self.folder / "edited.jsonl")
         good = {"schema": "heapsift.batch/1", "path": "a", "identity": "1"}
         odd = [b"# seen, Ann", b"[" * 200_000, b"\xff\xfe\0", b"null", b'{"path":"x"}', b'{"schema":"heapsift.batch/2"}']

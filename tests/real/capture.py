@@ -23,8 +23,6 @@ it is asked, after every capture. Both ways (with --fork and without), plain and
     refused     what cannot be captured, and a file that cannot be written: one line, exit 1, no file
 """
 
-import argparse
-import contextlib
 import ctypes
 import glob
 import json
@@ -36,59 +34,11 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 
 import harness
-from cores import PROGRAMS
-
-WAYS = (("core", []), ("core.zst", []), ("core", ["--fork"]), ("core.zst", ["--fork"]))
-_SECONDS = 120
-
-
-class Wrong(Exception):
-    """One line: what went wrong."""
-
-
-class Captured:
-    """A running testdata/programs/captured.py."""
-
-    def __init__(self, interpreter, folder, mode, count=5, before=()):
-        self.folder = folder
-        self.process = subprocess.Popen([*before, interpreter.path, os.path.join(PROGRAMS, "captured.py"), mode, str(count)], cwd=folder, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=interpreter.environment(), preexec_fn=os.setpgrp)
-        words = self.process.stdout.readline().split()
-        if not words or words[0] != "ready":
-            raise Wrong("captured.py did not start")
-        self.own_pid, self.children = int(words[1]), [int(word) for word in words[2:]]
-        self.pid = self.process.pid
-        self.asked = 0
-
-    def exec(self):
-        """Returns when the new program is ready."""
-        self.process.stdin.write("exec\n")
-        self.process.stdin.flush()
-        if self.process.stdout.readline().split()[:1] != ["ready"]:
-            raise Wrong("after its exec it does not start: %s" % self.process.poll())
-
-    def answers(self, when, but_for=None):
-        """Raises Wrong if it does not, or something went wrong in it; `but_for`: other than that."""
-        self.asked += 1
-        try:
-            self.process.stdin.write("%d\n" % self.asked)
-            self.process.stdin.flush()
-            words = self.process.stdout.readline().split(None, 2)
-        except OSError as error:
-            words = [str(error)]
-        if words[:2] != [str(self.asked), "0"] and (words[:2] != [str(self.asked), "1"] or not but_for or words[2].strip() != but_for):
-            raise Wrong("%s: it answers: %s" % (when, " ".join(words) or "nothing: it has ended with %s" % self.process.poll()))
-
-    def end(self):
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
-
+from capturing import SECONDS, WAYS, Captured, Wrong, ask, capture, captured, capturing_of, check_core, each_way, states, wait_until
+from odd_processes import frozen, not_forked, secret
 
 def main():
     parser = harness.parser("captures processes that are at work")
@@ -114,61 +64,6 @@ def main():
                 harness.leave(folder, options.keep)
             print("%-16s %-10s %5.1f s  %s" % (interpreter.name, case, time.monotonic() - began, said), flush=True)
     return harness.end(failures)
-
-
-def capture(options, pid, path, *more, **popen):
-    done = subprocess.run([options.heapsift, "capture", str(pid), "-o", path, "--json", *more], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=_SECONDS, **popen)
-    try:
-        document = json.loads(done.stdout)
-    except ValueError:
-        raise Wrong("capture %s: exit %d, no JSON: %s" % (" ".join(more), done.returncode, done.stderr.strip())) from None
-    return done.returncode, document
-
-
-def captured(options, pid, path, *more):
-    code, document = capture(options, pid, path, *more)
-    if code:
-        raise Wrong("capture %s: exit %d: %s" % (" ".join(more), code, document.get("error")))
-    first = document["data"]["captures"][0]
-    if "--fork" in more and first["method"] != "fork":
-        raise Wrong("no fork was made: %s" % document["warnings"])
-    return document["data"]["captures"]
-
-
-def ask(options, core, *question):
-    done = subprocess.run([options.heapsift, *question, "--json", "--no-index", "--core", core], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=_SECONDS, env={**os.environ, "HEAPSIFT_STATE": "off", "XDG_CACHE_HOME": os.path.dirname(core)})
-    if done.returncode:
-        raise Wrong("%s of the core: exit %d: %s" % (question[0], done.returncode, done.stderr.strip() or done.stdout[:300]))
-    return json.loads(done.stdout)
-
-
-def check_core(options, core, process):
-    """It is whole, alive, of that process, and what the process keeps is in it. Returns the document of overview."""
-    document = ask(options, core, "overview")
-    said = document["data"]["process"]
-    if not said["alive"] or not said.get("captured") or document["core"]["pid"] != process.own_pid:
-        raise Wrong("the core says: %s" % said)
-    kept = ask(options, core, "show", "__main__.KEEP[19999]['text']")
-    if kept["data"].get("value") != "'text 19999'" and "text 19999" not in json.dumps(kept["data"]):
-        raise Wrong("KEEP is not as it was")
-    return document
-
-
-def each_way(options, process, folder, check=None, rounds=1):
-    stood = {}
-    for _ in range(rounds):
-        for name, more in WAYS:
-            path = os.path.join(folder, name)
-            result = captured(options, process.pid, path, *more)[0]
-            process.answers("after capture %s" % " ".join(more))
-            check_core(options, path, process)
-            if check:
-                check(path)
-            stood.setdefault("fork" if more else "copy", []).append(result["stood_ns"] / 1e6)
-            os.remove(path)
-    return ", ".join("%s stood %.1f to %.1f ms" % (way, min(times), max(times)) for way, times in stood.items())
 
 
 def threads(options, interpreter, folder):
@@ -248,22 +143,6 @@ def stopped(options, interpreter, folder):
         return "stays stopped"
     finally:
         process.end()
-
-
-def states(pid):
-    found = set()
-    for path in glob.glob("/proc/%d/task/*/stat" % pid):
-        with open(path) as file:
-            found.add(file.read().rpartition(")")[2].split()[0])
-    return found
-
-
-def wait_until(truth):
-    end = time.monotonic() + 10
-    while not truth():
-        if time.monotonic() > end:
-            raise Wrong("waited in vain")
-        time.sleep(0.01)
 
 
 def killed(options, interpreter, folder):
@@ -380,7 +259,7 @@ def exec_meanwhile(options, interpreter, folder):
                 wait_until(lambda: is_looked_at(capturing, process.pid))
                 time.sleep(longest * number / (options.rounds * 4))
                 process.exec()
-                document = json.loads(capturing.communicate(timeout=_SECONDS)[0])
+                document = json.loads(capturing.communicate(timeout=SECONDS)[0])
                 code = (document.get("error") or {}).get("code", "whole")
                 if code == "whole":
                     try:
@@ -426,7 +305,7 @@ def endings(options, interpreter, folder):
                 piped = subprocess.Popen([options.heapsift, "capture", str(process.pid), "-o", "-", *more], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                          stderr=subprocess.PIPE)
                 shutil.copyfileobj(piped.stdout, out)
-                said = piped.communicate(timeout=_SECONDS)[1].decode()
+                said = piped.communicate(timeout=SECONDS)[1].decode()
             if piped.returncode or "standard output" not in said:
                 raise Wrong("-o - %s: exit %d: %s" % (" ".join(more), piped.returncode, said))
             check_core(options, path, process)
@@ -493,19 +372,6 @@ def children_of(pid):
     return found
 
 
-def capturing_of(pid):
-    """The processes that capture it, the helper of --fork too, which ends what was begun."""
-    found = []
-    for path in glob.glob("/proc/[0-9]*/cmdline"):
-        try:
-            with open(path, "rb") as file:
-                if b"\0capture\0%d\0" % pid in file.read():
-                    found.append(path)
-        except OSError:
-            pass
-    return found
-
-
 def children(options, interpreter, folder):
     process = Captured(interpreter, folder, "children", 1)
     try:
@@ -541,202 +407,6 @@ def namespace(options, interpreter, folder):
         return each_way(options, process, folder)
     finally:
         process.end()
-
-
-class Script:
-    """A program that prints a line once it is ready, and then answers each line with its own."""
-
-    def __init__(self, text, **popen):
-        python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable  # that other users may run
-        self.process = subprocess.Popen([python, "-c", _SCRIPT_BEGINS + text + _SCRIPT_ENDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, **popen)
-        self.pid = self.process.pid
-        self.said = self.process.stdout.readline().split()
-
-    def answers(self, when):
-        self.process.stdin.write("%s\n" % when)
-        self.process.stdin.flush()
-        if self.process.stdout.readline().rstrip("\n") != when:
-            raise Wrong("%s: it does not answer" % when)
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-
-_SCRIPT_BEGINS = """
-import ctypes, mmap, os, struct, sys, threading
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
-word = "ready"
-"""
-_SCRIPT_ENDS = """
-print(word, flush=True)
-for line in sys.stdin:
-    print(line, end="", flush=True)
-"""
-# userfaultfd(O_CLOEXEC); UFFDIO_API with UFFD_FEATURE_EVENT_FORK; UFFDIO_REGISTER, for missing pages; a thread of its own that reads
-_TOLD_OF_FORKS = """
-import fcntl
-uffd = libc.syscall(323, 0o2000000)
-memory = libc.mmap(None, 1 << 20, 3, 0x22, -1, 0)
-try:
-    fcntl.ioctl(uffd, 0xc018aa3f, ctypes.create_string_buffer(struct.pack("QQQ", 0xaa, 2, 0), 24))
-    fcntl.ioctl(uffd, 0xc020aa00, ctypes.create_string_buffer(struct.pack("QQQQ", memory, 1 << 20, 1, 0), 32))
-except OSError:
-    word = "impossible"
-def read():
-    while True:
-        os.read(uffd, 32)
-if word == "ready":
-    threading.Thread(target=read, daemon=True).start()
-"""
-_SECRET = """
-secret = libc.syscall(447, 0)
-word = "impossible"
-if secret >= 0:
-    os.ftruncate(secret, 1 << 20)
-    address = libc.mmap(None, 1 << 20, 3, 1, secret, 0)
-    if address not in (None, (1 << 64) - 1):
-        ctypes.memset(address, 65, 1 << 20)
-        word = "ready %d" % address
-"""
-
-
-def without_fork(options, script, path, what, said, **popen):
-    began = time.monotonic()
-    code, document = capture(options, script.pid, path, "--fork", "-f", **popen)
-    if code:
-        raise Wrong("%s: exit %d: %s" % (what, code, document.get("error")))
-    notes = [one["message"] for one in document["warnings"] if one["code"] == "no-fork"]
-    if document["data"]["captures"][0]["method"] != "copy" or len(notes) != 1 or said not in notes[0]:
-        raise Wrong("%s: %s, %s" % (what, document["data"]["captures"][0]["method"], document["warnings"]))
-    if time.monotonic() - began > 30:
-        raise Wrong("%s: it took %.0f s" % (what, time.monotonic() - began))
-
-
-def not_forked(options, interpreter, folder):
-    del interpreter
-    path = os.path.join(folder, "core")
-    done = []
-    script = Script(_TOLD_OF_FORKS)
-    try:
-        if script.said == ["ready"]:
-            without_fork(options, script, path, "a userfaultfd", "userfaultfd")
-            script.answers("after a userfaultfd")
-            done.append("userfaultfd")
-    finally:
-        script.end()
-    script = Script("")
-    try:
-        with frozen(script.pid, 2) as group:
-            if group:
-                without_fork(options, script, path, "a frozen group", "frozen")
-                done.append("frozen (version 2)")
-        script.answers("after it was thawed")
-        if capturing_of(script.pid):
-            raise Wrong("it is still traced")
-        if os.geteuid() == 0:
-            own = tempfile.mkdtemp(prefix="heapsift-nobody-", dir="/var/tmp")
-            shutil.copy(options.heapsift, own)
-            os.chown(own, 65534, 65534)
-            nobody = Script("", user=65534, group=65534, extra_groups=[])
-            try:
-                def one_process():
-                    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
-                    os.setgid(65534)
-                    os.setuid(65534)
-                theirs = argparse.Namespace(heapsift=os.path.join(own, os.path.basename(options.heapsift)))
-                without_fork(theirs, nobody, os.path.join(own, "core"), "a limit on processes", "could not be started", preexec_fn=one_process)
-                nobody.answers("after a limit")
-                done.append("limit")
-            finally:
-                nobody.end()
-                shutil.rmtree(own)
-    finally:
-        script.end()
-    return ", ".join(done) or "not possible here"
-
-
-@contextlib.contextmanager
-def frozen(pid, version):
-    """In a group that is frozen meanwhile; gives its folder, or None where that cannot be."""
-    top = None
-    with open("/proc/self/mountinfo") as mounts:
-        for fields in (line.split() for line in mounts):
-            kind, options = fields[fields.index("-") + 1], fields[-1].split(",")
-            if kind == ("cgroup2" if version == 2 else "cgroup") and (version == 2 or "freezer" in options):
-                top = fields[4]
-    group = top and os.path.join(top, "heapsift-frozen-%d" % pid)
-    name, on, off = ("cgroup.freeze", "1", "0") if version == 2 else ("freezer.state", "FROZEN", "THAWED")
-
-    def write(file, text):
-        with open(os.path.join(group, file), "w") as out:
-            out.write(text)
-    try:
-        os.mkdir(group)
-    except (OSError, TypeError):
-        group = None
-    try:
-        if group and os.path.exists(os.path.join(group, name)):
-            write("cgroup.procs", str(pid))
-            write(name, on)
-            time.sleep(0.2)
-            yield group
-            write(name, off)
-        else:
-            yield None
-    finally:
-        if group:
-            if os.path.exists(os.path.join(group, name)):
-                write(name, off)
-            with open(os.path.join(top, "cgroup.procs"), "w") as out:
-                try:
-                    out.write(str(pid))
-                except OSError:
-                    pass
-            time.sleep(0.1)
-            os.rmdir(group)
-
-
-def secret(options, interpreter, folder):
-    del interpreter
-    script = Script(_SECRET)
-    try:
-        if script.said[0] != "ready":
-            return "not possible here"
-        address = int(script.said[1])
-        for name, more in WAYS:
-            path = os.path.join(folder, name)
-            captured(options, script.pid, path, "--full", "-f", *more)
-            script.answers("after --full")
-            plain = path
-            if name.endswith(".zst"):
-                plain = os.path.join(folder, "plain")
-                with open(path, "rb") as packed, open(plain, "wb") as out:
-                    subprocess.run(["zstd", "-dc"], stdin=packed, stdout=out, check=True)
-            sizes = [(in_file, in_memory) for start, in_file, in_memory in segments_of(plain) if start == address]
-            if sizes != [(0, 1 << 20)]:
-                raise Wrong("%s %s: its segment has (in the file, in memory) %s" % (name, more, sizes))
-        return "named, without bytes"
-    finally:
-        script.end()
-
-
-def segments_of(core):
-    """(start, bytes in the file, bytes of memory) of each."""
-    with open(core, "rb") as file:
-        header = file.read(64)
-        at, count = struct.unpack_from("<Q", header, 32)[0], struct.unpack_from("<H", header, 56)[0]
-        file.seek(at)
-        table = file.read(56 * count)
-    for n in range(count):
-        kind, _, _, start, _, in_file, in_memory, _ = struct.unpack_from("<IIQQQQQQ", table, 56 * n)
-        if kind == 1:
-            yield start, in_file, in_memory
 
 
 def refused(options, interpreter, folder):
