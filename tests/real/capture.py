@@ -265,7 +265,7 @@ def exec_meanwhile(options, interpreter, folder):
                     try:
                         check_core(options, path, process)
                     except Wrong as wrong:  # of the new program, before it came to its __main__
-                        if "__main__ was not found" not in str(wrong):
+                        if not any(words in str(wrong) for words in ("__main__ was not found", "was the process still starting", "has nothing called .KEEP")):
                             raise
                         code = "starting"
                     os.remove(path)
