@@ -6,6 +6,12 @@
 namespace heapsift {
 namespace {
 
+/// A statement that begins with one: no option has a blank or an end of a line in its name.
+bool is_comment_of_sql(const std::string& argument) {
+    return argument.starts_with("-- ") ||
+           (argument.starts_with("--") && argument.find('\n') < argument.find('='));
+}
+
 class Splitter {
 public:
     Splitter(const std::vector<std::string>& arguments,
@@ -21,7 +27,9 @@ public:
                                      arguments_.end());
                 break;
             }
-            if (argument.starts_with("--"))
+            if (is_comment_of_sql(argument))
+                result_.words.push_back(argument);
+            else if (argument.starts_with("--"))
                 take_long(argument);
             else if (argument.size() > 1 && argument[0] == '-')
                 take_short(argument);

@@ -19,7 +19,8 @@ namespace {
 
 using Code = CodeThatNames::Code;
 
-constexpr std::int64_t least_bound = 16;  // a smaller number may be anything
+constexpr std::int64_t least_bound = 16;     // a smaller number may be anything
+constexpr std::int64_t least_of_table = 32;  // of fewer, what each holds may be what grows
 
 bool names_one_of(const Code& code, std::initializer_list<std::string_view> names) {
     return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
@@ -187,6 +188,14 @@ private:
                (!qualified && code.place.function == "__init__");
     }
 
+    /// Each instance of a tree's nodes puts itself into another's list, in the __init__ that makes its own.
+    bool holds_what_is_like_its_owner() const {
+        const HeapSnapshot& columns = scene_.heap().snapshot();
+        const ObjectId owner = scene_.owner();
+        return owner != no_object && !scene_.sample().empty() &&
+               columns.type_of(scene_.sample().front()) == columns.type_of(owner);
+    }
+
     bool is_running(const Code& code) const {
         const auto& threads = scene_.heap().snapshot().roots->threads();
         return std::any_of(threads.begin(), threads.end(), [&](const PythonThread& thread) {
@@ -197,7 +206,8 @@ private:
 
     std::optional<Bound> of_static_table() const {
         // Asked for what it has not, a defaultdict adds it; an attribute of a class is each instance's.
-        if (container_ == "defaultdict" || container_ == "deque" || scene_.is_class(scene_.owner()))
+        if (container_ == "defaultdict" || container_ == "deque" || scene_.is_class(scene_.owner()) ||
+            length() < least_of_table)
             return std::nullopt;
         const Code* maker = nullptr;
         std::vector<const Code*> readers;
@@ -216,6 +226,7 @@ private:
             if (adds(*reader)) return std::nullopt;
             if (reader->names.size() == 1 && is_called_where_something_adds(*reader)) return std::nullopt;
         }
+        if (holds_what_is_like_its_owner()) return std::nullopt;
         const std::string by = maker->place.is_body_of_module() ? "the body of " + maker->place.file
                                                                 : heapsift::words_of(maker->place);
         return Bound{.words = words("it is filled once, in ", by, "; no other function that uses `",

@@ -7,8 +7,8 @@
 #include "analysis/suspects/code_that_names.h"
 
 #include "analysis/holding/groups.h"
+#include "parsers/base/text.h"
 #include "parsers/cpython/object_kind.h"
-#include "parsers/values/parts.h"
 
 #include <fmt/format.h>
 
@@ -37,13 +37,21 @@ bool is_body_of_class(const std::vector<std::string>& names) {
            names[2] == "__qualname__";
 }
 
-/// Whether a function, by its qualified name, is a method, or within one, of none of the classes. False if none is known.
-bool is_in_another_class(const std::string& function, const std::vector<std::string>& classes) {
+/// A path that is not absolute is as much of one as is known.
+bool may_be_same_file(const std::string& a, const std::string& b) {
+    return a.starts_with('/') && b.starts_with('/') ? a == b : base_name(a) == base_name(b);
+}
+
+/// Whether a function is a method, or within one, of none of the classes. False if none is known.
+bool is_in_another_class(const CodeThatNames::Code& code, const std::vector<ClassInSource>& classes) {
+    const std::string& function = code.place.function;
     std::size_t end = function.find(".<locals>");
     if (end == std::string::npos) end = function.size();
     const std::size_t dot = function.rfind('.', end - std::min<std::size_t>(end, 1));
     if (classes.empty() || dot == std::string::npos) return false;
-    return std::find(classes.begin(), classes.end(), function.substr(0, dot)) == classes.end();
+    return std::none_of(classes.begin(), classes.end(), [&](const ClassInSource& one) {
+        return one.name == std::string_view(function).substr(0, dot) && may_be_same_file(one.file, code.path);
+    });
 }
 
 /// Methods of Python's own containers and strings: nearly every function uses them, of whatever object.
@@ -123,23 +131,16 @@ private:
             const HeapSnapshot& columns = scene_.heap().snapshot();
             const TypeId as_class = columns.types.find(columns.address_of(owner));
             const TypeId type = as_class == no_type ? columns.type_of(owner) : as_class;
-            if (const std::string name = scene_.qualified_name(type); !name.empty())
+            if (const auto found = scene_.class_in_source(type))
                 return add({.text = step.name,
-                            .of_class = name,
-                            .of_classes = as_class == no_type ? classes_of(type) : std::vector<std::string>(),
+                            .of_class = found->name,
+                            .of_file = found->file,
+                            .of_classes = as_class == no_type ? scene_.classes_in_source(type)
+                                                              : std::vector<ClassInSource>(),
                             .filled_within = within});
             in_library = true;
         }
         add({.kind = NameInSource::Kind::key, .text = key});
-    }
-
-    std::vector<std::string> classes_of(TypeId type) const {
-        std::vector<std::string> names;
-        const PythonHeap& heap = scene_.python();
-        for (const TypeInfo* one : lookup_order(heap, heap.types()[type]))
-            if (std::string name = scene_.qualified_name(heap.types().id_of(*one)); !name.empty())
-                names.push_back(std::move(name));
-        return names;
     }
 
     bool is_root_module_of_program(const WrittenPath& path) const {
@@ -163,7 +164,7 @@ private:
                     add({.text = known, .only_else = only_else, .filled_within = within});
                 const auto one = std::find_if(names_.begin(), names_.end(), same);
                 if (one == names_.end() || one->kind != NameInSource::Kind::name) return;
-                one->files.push_back(module.file.substr(module.file.rfind('/') + 1));
+                one->files.push_back(module.file);
                 one->modules.push_back(module.name.substr(module.name.rfind('.') + 1));
             });
         }
@@ -180,11 +181,15 @@ private:
             name_of_cell(scene_.python(), columns.address_of(function), columns.address_of(cell));
         const SourcePlace place = place_of_function(scene_.python(), columns.address_of(function));
         const auto inner = place.function.rfind(inner_functions);
-        if (name.empty() || inner == std::string::npos) return false;
+        // Up to 3.10 a function has the name of another that functools.wraps gave it, and its code has no other.
+        const bool qualified = scene_.python().layout().code.co_qualname.present();
+        if (name.empty() || (qualified && inner == std::string::npos)) return false;
         add({.kind = NameInSource::Kind::variable,
              .text = name,
              .file = place.file,
-             .within = place.function.substr(0, inner + inner_functions.size())});
+             .within = inner == std::string::npos
+                           ? std::string()
+                           : place.function.substr(0, inner + inner_functions.size())});
         return true;
     }
 
@@ -263,7 +268,10 @@ CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) : pyt
     const std::map<Address, std::string> qualified = qualified_names(heap, kept.functions);
     for (const ObjectId object : kept.objects) {
         const Address code = heap.snapshot().address_of(object);
-        Code found{code, place_of_code(python, code), {}};
+        Code found{code,
+                   place_of_code(python, code),
+                   python.unicode_text(python.pointer(code + *l.co_filename), longest_path).value_or(""),
+                   {}};
         if (const auto name = qualified.find(code); name != qualified.end())
             found.place.function = name->second;
         const Address names = python.pointer(code + *l.co_names);
@@ -385,7 +393,7 @@ CodeUse CodeThatNames::use_in(const Code& code, const NameInSource& name) const 
     auto place = place_in(code, name);
     if (!place) return {};
     place->called = !is_method_of_everything(name.text);
-    if (is_in_another_class(code.place.function, name.of_classes)) {
+    if (is_in_another_class(code, name.of_classes)) {
         place->of_self = false;
         for (const char* self : {"self", "cls"})  // as inner functions and comprehensions have it
             if (const auto shared = place_of_free_variable(code, self)) place->self_cell = shared->place;
@@ -405,22 +413,42 @@ void CodeThatNames::add_places(const NameInSource& name, std::vector<Found>& fou
         name.kind == NameInSource::Kind::name && !name.of_class.empty() && is_builtin(name.text);
     const std::size_t before = found.size();
     for (const Code& code : codes_) {
-        const bool is_method = !name.of_class.empty() && code.place.function.starts_with(name.of_class + ".");
+        const bool is_method = !name.of_class.empty() &&
+                               code.place.function.starts_with(name.of_class + ".") &&
+                               (name.of_file.empty() || may_be_same_file(name.of_file, code.path));
         if (!uses(code, name) || (of_methods && !is_method)) continue;
         const auto is_one_of = [&](const std::vector<std::string>& all, const std::string& one) {
             return std::find(all.begin(), all.end(), one) != all.end();
         };
-        const bool in_module = is_one_of(name.files, code.place.file);
+        const bool in_module =
+            std::any_of(name.files.begin(), name.files.end(),
+                        [&](const std::string& file) { return may_be_same_file(file, code.path); });
         const bool elsewhere =
             !name.files.empty() && !in_module &&
             std::none_of(name.modules.begin(), name.modules.end(),
                          [&](const auto& module) { return is_one_of(code.names, module); });
         const CodeUse use = use_in(code, name);
-        const bool is_another = of_everything || is_in_another_class(code.place.function, name.of_classes);
+        const bool is_another = of_everything || is_in_another_class(code, name.of_classes);
         if (is_another && !(use.read && use.used)) continue;
         found.push_back({&code, use, is_method || in_module, elsewhere});
     }
     if (name.kind == NameInSource::Kind::key && found.size() - before > most_of_key) found.resize(before);
+}
+
+void CodeThatNames::add_places_of_givers(const NameInSource& name, std::size_t first,
+                                         std::vector<Found>& found) const {
+    std::set<std::string> givers;
+    for (std::size_t i = first; i < found.size(); ++i)
+        if (const std::string own = found[i].code->own_name(); found[i].use.gives && is_identifier(own) &&
+                                                               !own.starts_with("__") &&
+                                                               !is_method_of_everything(own))
+            givers.insert(own);
+    for (const std::string& giver : givers) {
+        std::vector<Found> users;
+        add_places({.text = giver, .filled_within = name.filled_within}, users);
+        for (Found& user : users)
+            if (user.use.adds()) found.push_back(std::move(user));
+    }
 }
 
 std::vector<SourcePlace> CodeThatNames::with_all(const std::vector<std::string>& names) const {
@@ -428,8 +456,11 @@ std::vector<SourcePlace> CodeThatNames::with_all(const std::vector<std::string>&
     for (const Code& code : codes_)
         if (std::all_of(names.begin(), names.end(), [&](const std::string& name) {
                 return std::find(code.names.begin(), code.names.end(), name) != code.names.end();
-            }))
+            })) {
+            const CodeUse use = use_in(code, {.text = names.back()});
             places.push_back(code.place);
+            if (use.used && use.line > 0) places.back().line = use.line;
+        }
     std::sort(places.begin(), places.end(), [](const SourcePlace& a, const SourcePlace& b) {
         return std::tie(a.file, a.line, a.function) < std::tie(b.file, b.line, b.function);
     });
@@ -479,6 +510,7 @@ std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& name
         const std::size_t before = found.size();
         add_places(name, found);
         if (!name.only_else) nowhere = found.size() == before;
+        add_places_of_givers(name, before, found);
     }
     return in_order(std::move(found), false, most, all);
 }

@@ -25,13 +25,14 @@ struct NameInSource {
     std::string text;
     bool only_else = false;     // asked for only where no name before it is used
     std::string of_class = {};  // the qualified name of its owner's class: methods of that come first
-    // and of the classes that it inherits from, its own first: `self` of another class's methods has another such
-    // attribute. Empty: not known
-    std::vector<std::string> of_classes = {};
+    std::string of_file = {};   // where that class is, if it is known
+    // That class and those that it inherits from: `self` of another class's methods has another such attribute. Empty: not
+    // known
+    std::vector<ClassInSource> of_classes = {};
     bool filled_within = false;  // the holder is an item of it, or of an item
     // Of a variable: the base name of the file, and how qualified names of functions begin that may share it
     std::string file = {}, within = {};
-    // Of a global: base names of the files whose modules have it by that name, and the modules' own names
+    // Of a global: the files whose modules have it by that name, and the modules' own names
     std::vector<std::string> files = {}, modules = {};
 };
 
@@ -68,6 +69,7 @@ public:
     struct Code {
         Address address;
         SourcePlace place;
+        std::string path;                // of its file, of which place.file is the end
         std::vector<std::string> names;  // co_names: globals and attributes
         /// Runs once for each instance, or once: what fills a container is elsewhere, if anything else names it.
         bool runs_at_first() const;
@@ -80,7 +82,7 @@ public:
     /// co_consts; at most `most_names`.
     std::vector<Address> constants(const Code& code) const;
 
-    /// Those that use all of these names: {"gc", "disable"}. By file and line.
+    /// Those that use all of these names, with the line of the last: {"gc", "disable"}. By file and line.
     std::vector<SourcePlace> with_all(const std::vector<std::string>& names) const;
 
 private:
@@ -100,6 +102,8 @@ private:
     std::optional<UsedByCode> place_in(const Code& code, const NameInSource& name) const;
     std::optional<UsedByCode> place_of_free_variable(const Code& code, const std::string& name) const;
     void add_places(const NameInSource& name, std::vector<Found>& found) const;
+    /// Of those from `first` on that give it to others, as a property does: who adds to what they gave.
+    void add_places_of_givers(const NameInSource& name, std::size_t first, std::vector<Found>& found) const;
     /// By their order; of a code object that was found twice the use that adds. Those that rank below the first are left
     /// out.
     static std::vector<SourcePlace> in_order(std::vector<Found> found, bool bodies_count, std::size_t most,

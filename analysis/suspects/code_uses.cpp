@@ -35,11 +35,13 @@ bool is_name_that_copies(const std::string& name) {
 }
 
 struct ValueOnStack {
-    bool used = false;     // what is sought, or got out of that
-    bool itself = false;   // what is sought
-    bool key = false;      // the constant by which it is asked for
-    bool is_self = false;  // of a method: its first local variable
-    bool adder = false;    // a function that adds to what it is given
+    bool used = false;         // what is sought, or got out of that
+    bool itself = false;       // what is sought
+    bool key = false;          // the constant by which it is asked for
+    bool is_self = false;      // of a method: its first local variable
+    bool adder = false;        // a function that adds to what it is given
+    bool bound_adder = false;  // a method that adds to what is sought, or to what was got out of that
+    std::int32_t line = 0;     // where such a method was got, until it is put into a variable
 };
 
 class UseSearch {
@@ -121,6 +123,9 @@ public:
                 if (forks_.size() == most_forks) forks_.erase(forks_.begin());
                 forks_.push_back(values_);
                 break;
+            case Does::give_back:
+                gives_ = gives_ || behind(0).used;
+                [[fallthrough]];
             case Does::jump:
                 if (forks_.empty()) break;
                 values_ = std::move(forks_.back());
@@ -137,6 +142,7 @@ public:
         CodeUse result{.read = true};
         for (const auto& [line, use] : uses_)
             if (!result.used || use > result.use) result = {true, true, use, line};
+        result.gives = gives_;
         return result;
     }
 
@@ -150,13 +156,16 @@ private:
         return place == sought_.self_cell || (operations_.numbers_cells_with_locals() && place == 0);
     }
 
-    void found(UseByCode use) {
-        const auto [line, is_new] = uses_.try_emplace(line_, use);
+    void found(UseByCode use, std::int32_t at) {
+        const auto [line, is_new] = uses_.try_emplace(at, use);
         if (!is_new) line->second = std::max(line->second, use);
     }
 
+    void found(UseByCode use) { found(use, line_); }
+
     void found_added(const ValueOnStack& container) {
-        found(container.itself == sought_.filled_within ? UseByCode::adds_apart : UseByCode::adds);
+        found(container.itself == sought_.filled_within ? UseByCode::adds_apart : UseByCode::adds,
+              container.line > 0 ? container.line : line_);
     }
 
     ValueOnStack sought_value(bool is_sought) {
@@ -196,6 +205,7 @@ private:
         if (place >= most_locals) return;
         if (place >= locals_.size()) locals_.resize(place + 1);
         locals_[place] = value;
+        locals_[place].line = 0;
     }
 
     void of_locals(Does does, std::uint32_t argument) {
@@ -234,7 +244,8 @@ private:
                 pop();
             }
             const bool is_method = operations_.gets_method(one, argument);
-            const ValueOnStack value = attribute(pop(), name, is_it && (sought_.called || !is_method));
+            const ValueOnStack value =
+                attribute(pop(), name, is_it && (sought_.called || !is_method), is_method);
             push(value);
             if (is_method) push(value);  // and the object that it is a method of
         } else {
@@ -248,11 +259,18 @@ private:
 
     bool is_object_for_it(const ValueOnStack& object) const { return sought_.of_self || !object.is_self; }
 
-    ValueOnStack attribute(const ValueOnStack& object, const std::string& name, bool is_it) {
+    ValueOnStack attribute(const ValueOnStack& object, const std::string& name, bool is_it, bool is_called) {
         if (is_it && is_object_for_it(object)) return sought_value(true);
         if (!object.used) return {.adder = is_name_that_adds(name)};
-        if (is_name_that_adds(name)) found_added(object);
-        return {.used = !is_name_that_copies(name)};
+        const bool adds = is_name_that_adds(name);
+        if (adds && is_called)
+            found_added(object);
+        else if (adds)
+            found(UseByCode::adds_apart);  // it may be called elsewhere
+        return {.used = !is_name_that_copies(name),
+                .itself = adds && !is_called && object.itself,
+                .bound_adder = adds && !is_called,
+                .line = adds && !is_called ? line_ : 0};
     }
 
     void of_call(Instruction one, std::uint32_t argument) {
@@ -273,7 +291,10 @@ private:
                 result.itself = result.itself || value.key;
             } else {
                 result.used = result.used || value.used;
+                result.itself =
+                    result.itself || (value.itself && !value.bound_adder);  // of a method that gives it
                 adds = adds || value.adder;
+                if (value.bound_adder) found_added(value);
             }
         }
         if (adds && given.used) found_added(given);
@@ -295,8 +316,8 @@ private:
         } else if (operations_.takes_subscript(one)) {
             const bool by_key = pop().key;
             if (*effect == -2) pop();
-            const bool within = pop().used && does == Does::subscript;
-            push({.used = by_key || within || (does == Does::binary && within), .itself = by_key});
+            const bool within = pop().used && does != Does::slice;
+            push({.used = by_key || within, .itself = by_key});
         } else if (operations_.changes_in_place(one)) {
             pop();
             const ValueOnStack container = pop();
@@ -328,6 +349,7 @@ private:
     const std::vector<std::string>& names_;
     const UsedByCode sought_;
     std::int32_t line_ = 0;
+    bool gives_ = false;
     std::vector<ValueOnStack> values_, locals_;
     std::vector<std::vector<ValueOnStack>> forks_;
     std::map<std::int32_t, UseByCode> uses_;  // by line

@@ -42,6 +42,7 @@ struct CodeUse {
     bool used = false;  // not only defined, as `import x` and `x = []` in the body of a module do
     UseByCode use = UseByCode::reads;
     std::int32_t line = 0;  // the first with the likeliest use; 0: not known
+    bool gives = false;     // it returns it, or something of it: as a property does
     bool adds() const { return used && use >= UseByCode::adds_apart; }
 };
 

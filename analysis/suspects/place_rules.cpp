@@ -20,24 +20,28 @@ std::string bound_it(const std::string& container) {
 }
 
 /// "; each app.Person keeps its `history` (48.9 KiB)": an attribute of instances that has most of what
-/// is held, so that these grow, or are large; nothing if their memory is in no one attribute.
-void add_what_each_keeps(const Scene& scene, CauseWords& cause) {
-    constexpr std::uint64_t worth_a_word = 1024;
+/// is held, so that these grow, or are large; nothing if their memory is in no one attribute. If they are few: which it is.
+Cause::AttributeOfEach add_what_each_keeps(const Scene& scene, CauseWords& cause) {
+    constexpr std::uint64_t worth_a_word = 1024, few = 100;
     MostFrequent<std::string> names;
     std::uint64_t largest = 0;
     std::string type;
     for (const ObjectId object : scene.sample()) {
         const TypeId of = scene.heap().snapshot().type_of(object);
-        if (of == no_type || !scene.heap().snapshot().types[of].python_class) return;
+        if (of == no_type || !scene.heap().snapshot().types[of].python_class) return {};
         const auto part = scene.largest_part(object);
         names.add(part && !part->is_local ? part->name : std::string(), scene.retained(object));
         if (part && part->bytes > largest) largest = part->bytes;
         if (type.empty()) type = scene.type_of(object);
     }
     const std::string* name = names.get();
-    if (!name || name->empty() || largest < worth_a_word) return;
+    if (!name || name->empty() || largest < worth_a_word) return {};
     cause << "; each " + short_type_name(type) + " keeps its `" + *name + "` (up to "
           << CauseWords::size(largest) << ")";
+    std::vector<ClassInSource> classes =
+        scene.classes_in_source(scene.heap().snapshot().type_of(scene.sample().front()));
+    if (classes.empty() || scene.count() >= few) return {};
+    return {*name, std::move(classes)};
 }
 
 /// The type of what is largest in a tuple, list or dict, by way of others inside it: of instances of classes, arrays and
@@ -201,9 +205,10 @@ std::optional<Cause> module_container(const Scene& scene) {
     if (scene.holder().expression.steps.size() > 1) return std::nullopt;
     CauseWords cause = words(container.front() == 'O' ? "an " : "a ", container,
                              " in a module: it lives as long as the process");
-    add_what_each_keeps(scene, cause);
+    Cause::AttributeOfEach grows_in = add_what_each_keeps(scene, cause);
     add_what_is_in_each(scene, cause);
-    return Cause{.kind = {}, .words = std::move(cause), .fix = bound_it(container)};
+    return Cause{
+        .kind = {}, .words = std::move(cause), .fix = bound_it(container), .grows_in = std::move(grows_in)};
 }
 
 /// "`cache` of memoize.<locals>.wrapper(), app.py:6", which lives as long as that function; "" of anything else.
@@ -228,9 +233,10 @@ std::optional<Cause> any_container(const Scene& scene) {
                                                        owner != no_object && !scene.is_class(owner))
         kept += " in an object of type " + scene.type_of(owner);
     CauseWords cause = words(kept);
-    add_what_each_keeps(scene, cause);
+    Cause::AttributeOfEach grows_in = add_what_each_keeps(scene, cause);
     add_what_is_in_each(scene, cause);
-    return Cause{.kind = {}, .words = std::move(cause), .fix = bound_it(container)};
+    return Cause{
+        .kind = {}, .words = std::move(cause), .fix = bound_it(container), .grows_in = std::move(grows_in)};
 }
 
 /// Of what a Session and others hold together: its identity map is weak (sqlalchemy/orm/identity.py, WeakInstanceDict), so

@@ -8,6 +8,7 @@
 #include "analysis/steps.h"
 
 #include "parsers/libraries/greenlets.h"
+#include "parsers/values/parts.h"
 
 #include <algorithm>
 
@@ -135,17 +136,31 @@ bool Scene::is_class(ObjectId object) const {
 }
 
 /// Its module is the longest part of its name that is one ("app.models" of "app.models.Order.Line").
-std::string Scene::qualified_name(TypeId type) const {
+std::optional<ClassInSource> Scene::class_in_source(TypeId type) const {
     const HeapSnapshot& columns = heap().snapshot();
-    if (type == no_type || !columns.types[type].python_class) return {};
+    if (type == no_type || !columns.types[type].python_class) return std::nullopt;
     const RootSet& roots = *columns.roots;
     const std::string& name = columns.types[type].name;
     for (std::size_t end = name.rfind('.'); end != std::string::npos && end > 0;
          end = name.rfind('.', end - 1))
         for (const LoadedModule& module : roots.modules())
             if (std::string_view(name).substr(0, end) == module.name)
-                return is_of_program(roots, module) ? name.substr(end + 1) : std::string();
-    return {};
+                return is_of_program(roots, module)
+                           ? std::optional(ClassInSource{name.substr(end + 1), module.file})
+                           : std::nullopt;
+    return std::nullopt;
+}
+
+std::vector<ClassInSource> Scene::classes_in_source(TypeId type) const {
+    std::vector<ClassInSource> classes;
+    for (const TypeInfo* one : lookup_order(python(), python().types()[type]))
+        if (auto found = class_in_source(python().types().id_of(*one))) classes.push_back(std::move(*found));
+    return classes;
+}
+
+std::string Scene::qualified_name(TypeId type) const {
+    const auto found = class_in_source(type);
+    return found ? found->name : std::string();
 }
 
 bool Scene::is_module_of_program(std::string_view name) const {

@@ -4,6 +4,7 @@
 
 #include "analysis/most_frequent.h"
 #include "analysis/source_places.h"
+#include "analysis/suspects/class_in_source.h"
 #include "analysis/top_holders.h"
 #include "parsers/cpython/object_kind.h"
 
@@ -38,7 +39,11 @@ public:
     bool is_class(ObjectId object) const;
     /// Whether that is a class in Python of a module of the program, not of Python's library or a package.
     bool is_class_of_program(TypeId type) const { return !qualified_name(type).empty(); }
-    /// The name of such a class without that of its module: "Order.Line"; "" of any other.
+    /// Such a class; none for any other.
+    std::optional<ClassInSource> class_in_source(TypeId type) const;
+    /// That and those of the program that it inherits from, in the order of lookups.
+    std::vector<ClassInSource> classes_in_source(TypeId type) const;
+    /// Its name; "" of any other.
     std::string qualified_name(TypeId type) const;
     bool is_module_of_program(std::string_view name) const;
     /// Whether a weak reference leads to it: whoever has that may reach it, and what it refers to.

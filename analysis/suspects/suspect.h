@@ -3,6 +3,7 @@
 // What explains the memory in use, and what a person would change.
 
 #include "analysis/source_places.h"
+#include "analysis/suspects/class_in_source.h"
 #include "analysis/top_holders.h"
 
 #include <cstdint>
@@ -55,6 +56,11 @@ struct Cause {
     // Names of a library's functions that make such things: functions of the program that use one make these
     std::vector<std::string> made_by = {};
     std::vector<std::string> made_of = {};  // if not empty: only those that use one of these names as well
+    // Where few hold all of it, each in this attribute of its class: what is added to there grows. Its name empty: not so
+    struct AttributeOfEach {
+        std::string name = {};
+        std::vector<ClassInSource> of_classes = {};  // the class, and those that it inherits from
+    } grows_in = {};
     // Of closures: the function that most of them are, by its qualified name; "" if no function is most. Not escaped
     std::string function = {};
 };

@@ -439,6 +439,20 @@ void add_code(Work& work, const OverviewResult& overview, const CodeThatNames& c
         std::size_t all = 0;
         suspect.used_in = suspect.made_here ? code.that_make(cause.made_by, cause.made_of, most_places, all)
                                             : code.of(names, most_places, all);
+        if (const auto& part = cause.grows_in;
+            !part.name.empty()) {  // what each of few keeps, before what keeps these
+            std::vector<SourcePlace> places = code.of({{.text = part.name,
+                                                        .of_class = part.of_classes.front().name,
+                                                        .of_file = part.of_classes.front().file,
+                                                        .of_classes = part.of_classes}},
+                                                      most_places, all);
+            for (SourcePlace& place : suspect.used_in)
+                if (std::find(places.begin(), places.end(), place) == places.end())
+                    places.push_back(std::move(place));
+            all = std::max(all, places.size());
+            if (places.size() > most_places) places.resize(most_places);
+            suspect.used_in = std::move(places);
+        }
         if (suspect.used_in.empty() && !suspect.made_here && !cause.made_by.empty()) {
             suspect.made_here = true;  // its name is of the library's own code
             suspect.used_in = code.that_make(cause.made_by, cause.made_of, most_places, all);

@@ -200,8 +200,9 @@ ExitCode run_report(Session& session, const ReportOptions& options) {
         wishes.growth = growth_since(std::move(*older), *question, wishes.newer);
         older.reset();
     }
+    const Page shown = page_of_report(session, wishes);
     const ReportPage page = report(session, question, std::move(wishes));
-    write_report(page, session.page_of_file(), [&](std::string_view text) { file.write(text); });
+    write_report(page, shown, [&](std::string_view text) { file.write(text); });
     file.commit();
     return session.write(report_summary(page, options.output));
 }

@@ -46,13 +46,23 @@ namespace {
 constexpr std::size_t rows_of_page = 1000;  // of types; of wider rows fewer
 constexpr std::size_t suspects_of_page = 20, paths_of_page = 12, locals_of_page = 50;
 
+}  // namespace
+
+Page page_of_report(const Session& session, const ReportWishes& wishes) {
+    Page page = session.page_of_file();
+    if (!wishes.newer.empty() && !session.words().process) page.core_words = " " + shell_quoted(wishes.newer);
+    return page;
+}
+
+namespace {
+
 class ReportWriter {
 public:
     ReportWriter(Session& session, std::shared_ptr<Question> question, ReportWishes wishes)
         : session_(session),
           question_(std::move(question)),
           wishes_(std::move(wishes)),
-          page_(session.page_of_file()),
+          page_(page_of_report(session, wishes_)),
           heap_(question_->filled()),
           overview_(overview(question_->work(), overview_rows)),
           suspects_(suspects(question_->work(), overview_, suspects_of_page, true)) {}
@@ -95,6 +105,7 @@ private:
         OverviewCore core = overview_core(heap_.core(), heap_.snapshot().python);
         const Text holds = overview_sentence(overview_, suspects_);
         const Text headline = wishes_.growth ? growth_headline(*wishes_.growth) : holds;
+        if (!wishes_.newer.empty()) core.file_name = wishes_.newer;
         made.title = escape_for_terminal(core.file_name) + ": " + plain(headline, page_);
         made.head.push_back(report_part({overview_masthead(overview_, core)}, page_, {}));
         made.head.push_back("<p class=\"headline\">" + html_of(headline, page_) + "</p>\n");

@@ -26,6 +26,9 @@ struct ReportWishes {
 /// What the question of a report needs.
 std::vector<Need> needs_of_report();
 
+/// How its commands name the core: beside an older one as the wishes do.
+Page page_of_report(const Session& session, const ReportWishes& wishes);
+
 /// The whole page. Cost: that of all the commands together.
 ReportPage report(Session& session, const std::shared_ptr<Question>& question, ReportWishes wishes);
 

@@ -54,8 +54,11 @@ public:
     void take(const ElfNote& note) {
         if (note.name == capture_note_owner && note.type == capture_note_type)
             notes_.process.captured = read_capture_note(note.description);
-        if (note.name == capture_note_owner && note.type == absent_pages_note_type)
+        if (note.name == capture_note_owner && note.type == absent_pages_note_type) {
             notes_.absent_pages = read_absent_pages(note.description);
+            if (!notes_.absent_pages)
+                damage("its note of pages that were never touched cannot be read: they may count as in use");
+        }
         if (note.name != "CORE") return;
         switch (note.type) {
             case NT_PRSTATUS:

@@ -138,6 +138,34 @@ class Filled(object):
         [self.entries.append(text(one)) for one in (number,)]  # line comprehended
 
 
+    def by_bound_method(self, number):
+        append = self.entries.append
+        METRICS["entries"] = len(self.entries)
+        append(text(number))  # line bound_method
+
+
+class Giver(object):
+    def __init__(self):
+        self._rows = []
+
+    @property
+    def rows(self):
+        return self._rows
+
+
+class Room(object):
+    def __init__(self):
+        self.messages = []
+
+
+class Rooms(object):
+    def __init__(self):
+        self.rooms = {}
+
+    def room(self, name):
+        return self.rooms.setdefault(name, Room())
+
+
 class Other(object):
     def __init__(self):
         self.entries = []
@@ -177,6 +205,17 @@ def fill_global(number):
     del log[:]
 
 
+def fill_what_is_given(number):
+    METRICS["rows"] = len(giver.rows)
+    giver.rows.append(text(number))  # line given
+
+
+def post(number):
+    room = rooms.room(number % 3)
+    METRICS["rooms"] = len(rooms.rooms)
+    room.messages.append(text(number))  # line few
+
+
 def make_closures():
     seen = []
 
@@ -195,6 +234,8 @@ filled = Filled()
 other = Other()
 derived = Derived()
 bare = Bare()
+giver = Giver()
+rooms = Rooms()
 add_seen, look_seen = make_closures()
 FILL = {
     "beside": filled.put_into_table, "same_function": filled.count_and_put, "local": filled.by_a_local, "within": filled.within,
@@ -203,6 +244,7 @@ FILL = {
     "formatted": filled.formatted, "caught": filled.caught, "chained": filled.chained, "into_group": filled.into_group,
     "into_set": filled.into_set, "into_deque": filled.into_deque, "comprehended": filled.comprehended, "inherited": derived.take,
     "outside": lambda number: fill_from_outside(bare, number), "of_global": fill_global, "closure": add_seen,
+    "bound_method": filled.by_bound_method, "given": fill_what_is_given, "few": post,
 }
 
 

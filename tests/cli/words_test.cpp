@@ -244,6 +244,13 @@ TEST_CASE("arguments: options stand anywhere, values in every spelling", "[cli][
     CHECK(split({"--limit", "-5"}).options[0].value == "-5");
 }
 
+TEST_CASE("arguments: a statement may begin with a comment", "[cli]") {
+    const Arguments result =
+        split({"query", "-- which?\nSELECT a=1", "--types\nSELECT 1", "--json", "--json=x\ny"});
+    CHECK(result.words == std::vector<std::string>{"query", "-- which?\nSELECT a=1", "--types\nSELECT 1"});
+    CHECK(result.options.size() == 2);
+}
+
 TEST_CASE("arguments: two dashes end the options, one dash is a word", "[cli][arguments]") {
     const Arguments result = split({"--json", "--", "-n", "--json"});
     CHECK(result.options.size() == 1);

@@ -12,7 +12,7 @@ using namespace heapsift::test;
 
 namespace {
 
-constexpr int entries = 20;
+constexpr int entries = 20, of_table = 40;
 constexpr std::uint8_t delete_item = 9, store_item = 39, binary = 45, store_attribute = 108, list_append = 80;
 constexpr std::uint8_t add_in_place = 13;
 
@@ -36,11 +36,11 @@ void set_constants(ProgramHeap& program, Address code, const std::vector<Address
     program.heap.set(code, program.heap.layout().code.co_consts, program.heap.tuple(constants));
 }
 
-/// app.CACHE, of a class Cache with `items`, a list of `entries`, and `size`.
-void add_cache(ProgramHeap& program, std::int64_t size) {
+/// app.CACHE, of a class Cache with `items`, a list of so many, and `size`.
+void add_cache(ProgramHeap& program, std::int64_t size, int count = entries) {
     const Address type = program.class_with("Cache", {.attributes = {"items", "size"}});
     const Address cache =
-        program.instance_with(type, {program.list(payloads(program, entries)), program.heap.integer(size)});
+        program.instance_with(type, {program.list(payloads(program, count)), program.heap.integer(size)});
     program.module("app", "/srv/app/app.py", {{"Cache", type}, {"CACHE", cache}});
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("bounds: a table that its owner's __init__ fills, and that others read
     const auto [names, instructions] = GENERATE(values<std::pair<Names, Instructions>>(
         {{{"items", "append"}, {}}, {{"items"}, {{list_append, 2}, {store_attribute, 0}}}}));
     ProgramHeap program;
-    add_cache(program, 5);
+    add_cache(program, 5, of_table);
     code_of(program, "Cache.__init__", names, instructions);
     code_of(program, "Cache.find", {"items", "bisect"});
     CHECK(words_in(program) ==
@@ -131,7 +131,7 @@ TEST_CASE("bounds: a table that its owner's __init__ fills, and that others read
 
 TEST_CASE("bounds: a table of a module that its body fills", "[program][suspects]") {
     ProgramHeap program;
-    const Address table = program.list(payloads(program, entries));
+    const Address table = program.list(payloads(program, of_table));
     program.module("app", "/srv/app/app.py", {{"TABLE", table}});
     program.module("web", "/srv/app/web.py", {{"TABLE", table}});
     code_of(program, "<module>", {"TABLE", "append"});
@@ -143,7 +143,7 @@ TEST_CASE("bounds: a table of a module that its body fills", "[program][suspects
 
 TEST_CASE("bounds: a table that something may add to", "[program][suspects]") {
     ProgramHeap program;
-    add_cache(program, 5);
+    add_cache(program, 5, of_table);
     code_of(program, "Cache.__init__", {"items", "append"});
     SECTION("by a call") {
         code_of(program, "Cache.find", {"items", "bisect"});
@@ -170,7 +170,7 @@ TEST_CASE("bounds: a table that something may add to", "[program][suspects]") {
 
 TEST_CASE("bounds: a table that nothing is seen to fill", "[program][suspects]") {
     ProgramHeap program;
-    add_cache(program, 5);
+    add_cache(program, 5, of_table);
     code_of(program, "Cache.__init__", {"items"}, {{store_attribute, 0}});
     code_of(program, "Cache.find", {"items", "bisect"});
     CHECK(words_in(program).empty());

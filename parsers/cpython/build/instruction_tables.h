@@ -14,7 +14,8 @@ enum class Does : std::uint8_t {
     pop,    // takes, and gives nothing
     unpack,
     jump_if,  // takes one value, and goes on or elsewhere
-    jump,     // goes on elsewhere in any case: it jumps, returns or raises
+    jump,     // goes on elsewhere in any case: it jumps or raises
+    give_back,
     load_constant,
     load_local,
     load_two_locals,

@@ -33,7 +33,7 @@ DOES = {
     "CALL_FUNCTION_EX": "call_by_tuple",
     "EXTENDED_ARG": "extended_argument", "EXTENDED_ARG_QUICK": "extended_argument",
     "JUMP_FORWARD": "jump", "JUMP_ABSOLUTE": "jump", "JUMP_BACKWARD": "jump", "JUMP_BACKWARD_NO_INTERRUPT": "jump",
-    "CONTINUE_LOOP": "jump", "BREAK_LOOP": "jump", "RAISE_VARARGS": "jump", "RERAISE": "jump", "RETURN_VALUE": "jump", "RETURN_CONST": "jump",
+    "CONTINUE_LOOP": "jump", "BREAK_LOOP": "jump", "RAISE_VARARGS": "jump", "RERAISE": "jump", "RETURN_VALUE": "give_back", "RETURN_CONST": "jump",
     "JUMP_IF_TRUE_OR_POP": "pop", "JUMP_IF_FALSE_OR_POP": "pop",
     "COPY": "copy", "SWAP": "swap", "DUP_TOP": "duplicate", "DUP_TOP_TWO": "duplicate_two", "ROT_TWO": "rotate_two",
     "ROT_THREE": "rotate_three", "ROT_FOUR": "rotate_four", "ROT_N": "rotate",
