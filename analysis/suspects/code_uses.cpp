@@ -284,7 +284,7 @@ private:
                 : std::min<std::size_t>(total, argument + (does == Does::call ? 0 : 1));
         ValueOnStack result, given;
         bool adds = false;
-        for (std::size_t i = 0; i < total; ++i) {
+        for (std::size_t i = 0; i < std::min(total, deepest_stack); ++i) {
             const ValueOnStack value = pop();
             if (i < arguments) {
                 if (value.used && !given.itself) given = value;
@@ -340,8 +340,9 @@ private:
             taken = gives ? 1 - effect : -effect;
             given = gives ? 1 : 0;
         }
-        for (; taken > 0; --taken) pop();
-        for (; given > 0; --given) push({});
+        constexpr int most = deepest_stack;  // an argument may be anything
+        for (taken = std::min(taken, most); taken > 0; --taken) pop();
+        for (given = std::min(given, most); given > 0; --given) push({});
     }
 
     const Operations& operations_;
