@@ -90,7 +90,8 @@ struct GrowthResult {
 
     /// What a core is, and what it has.
     struct Core {
-        std::string file, python, command, script;
+        std::string file, python, command;
+        std::string script = {};  // as in CoreIdentity
         std::int32_t pid = 0;
         std::uint64_t objects = 0, in_use = 0;
         std::uint64_t appeared = 0, kept = 0, gone = 0;  // against the core before, if `compared`

@@ -96,10 +96,10 @@ TEST_CASE("instructions: constants, shared variables, and arguments of more than
     const auto number = [](int operation) { return Instruction{static_cast<std::uint8_t>(operation), 0}; };
     CHECK(operations->extends_argument(number(extended)));
     CHECK_FALSE(operations->extends_argument(number(constant)));
-    CHECK(operations->used_constant(number(constant), 7) == 7U);
-    CHECK_FALSE(operations->used_constant(number(cell), 7));
-    CHECK(operations->used_cell(number(cell), 7) == 7U);
-    CHECK_FALSE(operations->used_cell(number(extended), 7));
+    CHECK(operations->does(number(constant)) == Does::load_constant);
+    const Does of_cell = operations->does(number(cell));
+    CHECK((of_cell == Does::load_cell || of_cell == Does::store_cell));
+    CHECK(operations->numbers_cells_with_locals() == (minor >= 11));
 }
 
 TEST_CASE("instructions: how many values they take and give", "[cpython]") {

@@ -108,16 +108,6 @@ bool Operations::gets_method(Instruction instruction, std::uint32_t argument) co
     return does(instruction) == Does::load_method || (is_flagged && (argument & 1) != 0);
 }
 
-std::optional<std::uint32_t> Operations::used_constant(Instruction instruction,
-                                                       std::uint32_t argument) const {
-    return does(instruction) == Does::load_constant ? std::optional(argument) : std::nullopt;
-}
-
-std::optional<std::uint32_t> Operations::used_cell(Instruction instruction, std::uint32_t argument) const {
-    const bool is_cell = does(instruction) == Does::load_cell || does(instruction) == Does::store_cell;
-    return is_cell ? std::optional(argument) : std::nullopt;
-}
-
 const Operations* operations_of(const LayoutVersion& version) {
     constexpr int first = 6, last = 15;
     static const std::array all = [] {

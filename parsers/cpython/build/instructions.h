@@ -54,12 +54,7 @@ public:
     bool tells_methods() const { return tells_methods_; }
     /// It gets a method that is called then.
     bool gets_method(Instruction instruction, std::uint32_t argument) const;
-    /// The place in co_consts of what it loads.
-    std::optional<std::uint32_t> used_constant(Instruction instruction, std::uint32_t argument) const;
-    /// The place of a variable that functions share: among all local variables, up to 3.10 among co_cellvars and
-    /// co_freevars.
-    std::optional<std::uint32_t> used_cell(Instruction instruction, std::uint32_t argument) const;
-    /// Whether that is among all of them: since 3.11, which has caches.
+    /// Whether variables that functions share are numbered among all local ones: since 3.11, which has caches.
     bool numbers_cells_with_locals() const { return has_caches_; }
     /// It stands for another, which is not told.
     bool is_instrumented(Instruction instruction) const { return does(instruction) == Does::instrumented; }
