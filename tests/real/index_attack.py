@@ -6,8 +6,8 @@
 
 For each interpreter a core is taken and asked as JSON without an index. Then its index is killed while it is written (at random
 moments and, with strace, at each of its writes), cut at the beginning, the middle and the end of every blob, bit-flipped (in place,
-and as a new file), put in the place of another core's and of another build's (`--other`, else a copy of the program with another
-time), written to full disks and to folders that cannot be written, written by two at once, cut while it is read; and the core is
+and as a new file), put in the place of another core's and of another build's (`--other`, else a copy of the program with
+another build-id), written to full disks and to folders that cannot be written, written by two at once, cut while it is read; and the core is
 rewritten in place with its old time. The unpacked copy of the compressed core is attacked likewise, and commands are interrupted.
 Bytes and exit code of each answer must be those without an index. `--short` is the form that ctest runs. It works under the
 sanitizers as well: their reports are failures.
@@ -20,6 +20,7 @@ import gzip
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -44,6 +45,19 @@ _PAGE, _FIRST_BLOB = 4096, 8192
 _REPORTS = ("Sanitizer", "runtime error:", "Assertion", "terminate called", "stack smashing")
 _asked = collections.Counter()
 _seconds = collections.Counter()
+
+
+def _copy_as_another_build(program, copy):
+    """The program with the first byte of its build-id changed: of a note called GNU, of type 3 (NT_GNU_BUILD_ID), mostly of 20 bytes."""
+    with open(program, "rb") as file:
+        content = bytearray(file.read())
+    at = re.search(rb"\x04\x00{3}[\x08-\x40]\x00{3}\x03\x00{3}GNU\x00", content)
+    if not at:
+        sys.exit("%s has no build-id to change" % program)
+    content[at.end()] ^= 0xff
+    with open(copy, "wb") as file:
+        file.write(content)
+    os.chmod(copy, 0o755)
 
 
 def main():
@@ -272,10 +286,9 @@ class Victim:
                 errors = self.check("another core's", question)
                 if "another core's" not in errors and question != "doctor":
                     fail(self.name, "another core's index: %s: %s" % (question, errors.strip()))
-        other = options.other or os.path.join(self.taken.folder, "heapsift-of-another-time")
+        other = options.other or os.path.join(self.taken.folder, "heapsift-of-another-build")
         if not options.other:
-            shutil.copyfile(self.asked.heapsift, other)
-            os.chmod(other, 0o755)
+            _copy_as_another_build(self.asked.heapsift, other)
         self.asked.forget()
         own, self.asked.heapsift = self.asked.heapsift, other
         self.asked.ask("index")
