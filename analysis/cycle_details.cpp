@@ -62,18 +62,22 @@ bool read_alike(const CyclePath& one, const CyclePath& other) {
                       });
 }
 
-CyclePath cycle_path(const HeapGraph& graph, const CycleMembers& members, std::uint32_t component,
-                     std::size_t most_steps) {
+namespace {
+
+/// From `start` back to it, over references for which joins(source, target); without steps if it is not found among
+/// the first `most_objects`.
+template <class Joins>
+CyclePath shortest_cycle(const HeapGraph& graph, ObjectId start, std::size_t most_steps,
+                         std::size_t most_objects, Joins&& joins) {
     const HeapSnapshot& columns = graph.columns();
-    const ObjectId start = first_to_show(columns, members.of(component));
     std::unordered_map<ObjectId, ObjectId> previous;
     std::deque<ObjectId> pending{start};
     bool closed = false;
-    while (!pending.empty() && !closed) {
+    while (!pending.empty() && !closed && previous.size() < most_objects) {
         const ObjectId source = pending.front();
         pending.pop_front();
         for (const ObjectId target : graph.targets(source)) {
-            if (!members.joins(graph, source, target)) continue;
+            if (!joins(source, target)) continue;
             const bool is_new = previous.try_emplace(target, source).second;
             if (target == start) {
                 closed = true;
@@ -92,15 +96,32 @@ CyclePath cycle_path(const HeapGraph& graph, const CycleMembers& members, std::u
     bool in_dict = false;  // of the instance whose step is the last
     for (std::size_t i = 0; i + 1 < objects.size() && path.steps.size() <= most_steps; ++i) {
         const ReferenceStep name = step_between(graph.heap(), objects[i], objects[i + 1]).step;
+        const TypeId type = columns.type_of(objects[i]);
         if (const auto attribute = in_dict ? as_attribute(name) : std::nullopt)
             path.steps.back().name = *attribute;
         else
-            path.steps.push_back({type_name(columns.types, columns.type_of(objects[i])), name});
+            path.steps.push_back({type_name(columns.types, type), name, type});
         in_dict = !in_dict && name.is(Field::attributes);
     }
     path.cut = path.steps.size() > most_steps;
     if (path.cut) path.steps.resize(most_steps);
     return path;
+}
+
+}  // namespace
+
+CyclePath cycle_path(const HeapGraph& graph, const CycleMembers& members, std::uint32_t component,
+                     std::size_t most_steps) {
+    const ObjectId start = first_to_show(graph.columns(), members.of(component));
+    return shortest_cycle(
+        graph, start, most_steps, graph.columns().object_count() + std::size_t{1},
+        [&](ObjectId source, ObjectId target) { return members.joins(graph, source, target); });
+}
+
+CyclePath cycle_through(const HeapGraph& graph, ObjectId start, std::size_t most_steps) {
+    constexpr std::size_t most_objects = 100'000;
+    return shortest_cycle(graph, start, most_steps, most_objects,
+                          [&](ObjectId source, ObjectId target) { return graph.follows(source, target); });
 }
 
 std::string cycle_unlike(const HeapGraph& graph, const CycleMembers& members, std::uint32_t component,

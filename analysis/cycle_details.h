@@ -36,6 +36,7 @@ struct CycleMembers {
 struct CycleStep {
     std::string type;
     ReferenceStep name;
+    TypeId of = no_type;  // that type
 };
 
 struct CyclePath {
@@ -59,6 +60,10 @@ struct CycleDetails {
 /// references of the component.
 CyclePath cycle_path(const HeapGraph& graph, const CycleMembers& members, std::uint32_t component,
                      std::size_t most_steps);
+
+/// The same through an object of which it is not known whether it is in a cycle: without steps if it is in none. Cost: at
+/// most 100,000 objects are looked at.
+CyclePath cycle_through(const HeapGraph& graph, ObjectId start, std::size_t most_steps);
 
 /// True if both read the same, apart from addresses.
 bool read_alike(const CyclePath& one, const CyclePath& other);

@@ -309,6 +309,7 @@ void add_largest_part(const NativeRows& rows, NativeCulprit& culprit) {
     culprit.mixed = true;
     if (of_class != classes.end() && (of_size == sizes.end() || of_class->bytes >= of_size->bytes)) {
         culprit.of_class = of_class->name;
+        culprit.module = of_class->module;
         culprit.largest_count = of_class->count;
         culprit.example = of_class->example;
     } else if (of_size != sizes.end()) {
@@ -378,7 +379,12 @@ std::optional<NativeCulprit> native_culprit(const HeapReader& heap) {
     };
     const auto of_one_kind = [&]() -> std::optional<NativeCulprit> {
         for (const NativeClassRow& row : rows.classes())
-            if (is_much(row)) return culprit(row, row.smallest == row.largest ? row.smallest : 0, row.name);
+            if (is_much(row)) {
+                NativeCulprit of_class =
+                    culprit(row, row.smallest == row.largest ? row.smallest : 0, row.name);
+                of_class.module = row.module;
+                return of_class;
+            }
         for (const NativeSizeRow& row : rows.sizes())
             if (is_much(row)) return culprit(row, row.size, "");
         return std::nullopt;

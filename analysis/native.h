@@ -116,6 +116,7 @@ struct NativeCulprit {
     // many
     bool mixed = false;
     std::uint64_t largest_count = 0;
+    std::string module = {};  // NativeClass::module of `of_class`
 };
 std::optional<NativeCulprit> native_culprit(const HeapReader& heap);
 

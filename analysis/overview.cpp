@@ -188,6 +188,7 @@ void find_garbage_type(const RetainedLookup& retained, OverviewResult& result) {
     const auto is_class = [&](TypeId type) { return type != no_type && columns.types[type].python_class; };
     struct Sum {
         std::uint64_t bytes = 0, count = 0;
+        ObjectId first = no_object;
     };
     std::map<TypeId, Sum> by_type;
     std::map<ObjectId, TypeId> owner_of_dict;
@@ -196,8 +197,9 @@ void find_garbage_type(const RetainedLookup& retained, OverviewResult& result) {
         all += retained.memory(member);
         const TypeId type = columns.type_of(member);
         if (!is_class(type)) continue;
-        by_type[type].bytes += retained.memory(member);
-        ++by_type[type].count;
+        Sum& sum = by_type[type];
+        sum.bytes += retained.memory(member);
+        if (++sum.count == 1) sum.first = member;
         graph.heap().visit_references(member, [&](const Reference& reference) {
             if (!reference.step.is(Field::attributes)) return;
             if (const ObjectId dict = columns.find(reference.target); dict != no_object)
@@ -212,6 +214,7 @@ void find_garbage_type(const RetainedLookup& retained, OverviewResult& result) {
     });
     if (largest == by_type.end() || largest->second.bytes * 2 < all) return;
     result.garbage_type = largest->first;
+    result.garbage_example = largest->second.first;
     result.garbage_type_count = members.size() < most ? largest->second.count : 0;
     result.garbage_type_name = type_name(columns.types, largest->first);
 }

@@ -40,6 +40,7 @@ struct OverviewResult {
     bool garbage_is_much = false, garbage_list_is_much = false;  // at least 1 % of what is in use
     TypeId garbage_type = no_type;  // a class in Python: of garbage that is much, most hangs on its instances
     std::uint64_t garbage_type_count = 0;
+    ObjectId garbage_example = no_object;  // one of these
     std::string garbage_type_name;  // not escaped
     // why most of it has not been freed; empty if there is little of it, or the reason is not known
     std::string garbage_remark, garbage_list_remark;

@@ -7,6 +7,7 @@
 #include "parsers/base/text.h"
 #include "parsers/cpython/code_lines.h"
 #include "parsers/cpython/object_kind.h"
+#include "parsers/cpython/threads.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ namespace heapsift {
 namespace {
 
 constexpr int longest_traceback = 1000;
-constexpr std::int64_t most_free_variables = 1000;
+constexpr std::int64_t most_variables = 1000;
 
 Address field(const PythonHeap& heap, Address object, LayoutOffset offset) {
     return offset.present() && !object.is_null() ? heap.pointer(object + *offset) : Address();
@@ -73,6 +74,14 @@ SourcePlace place_of_frame(const HeapReader& heap, ObjectId frame) {
     return code.is_null() ? SourcePlace() : place_of_code(heap.python_heap(), code);
 }
 
+Address code_of_suspended(const HeapReader& heap, ObjectId object) {
+    const KnownType known = heap.snapshot().type_info(object).known;
+    if (known == KnownType::frame) return code_of_frame(heap, object);
+    if (!has_own_frame(known)) return {};
+    const auto frame = generator_frame(heap.python_heap(), heap.snapshot().address_of(object));
+    return frame ? frame->code : Address();
+}
+
 RaisedIn where_raised(const HeapReader& heap, ObjectId exception) {
     const PythonHeap& python = heap.python_heap();
     const auto& l = python.layout().traceback;
@@ -105,6 +114,22 @@ RaisedIn where_raised(const HeapReader& heap, ObjectId exception) {
 
 namespace {
 
+/// `count` items of a tuple from the one with the index `first` on.
+std::vector<std::string> names_of_tuple(const PythonHeap& heap, Address tuple, std::int64_t first,
+                                        std::int64_t count) {
+    std::vector<std::string> found;
+    if (count <= 0 || count > most_variables || first < 0) return found;
+    for (std::int64_t i = 0; i < count; ++i)
+        found.push_back(text(heap, heap.pointer(tuple + *heap.layout().tuple.ob_item +
+                                                8 * static_cast<std::uint64_t>(first + i))));
+    return found;
+}
+
+std::vector<std::string> names_of_tuple(const PythonHeap& heap, Address tuple) {
+    if (!heap.types().is(heap.type_of(tuple), KnownType::tuple)) return {};
+    return names_of_tuple(heap, tuple, 0, heap.var_size(tuple));
+}
+
 /// The last `count` names; 0: as many as the code says.
 std::vector<std::string> last_names(const PythonHeap& heap, Address code, std::int64_t count) {
     const auto& l = heap.layout();
@@ -117,12 +142,8 @@ std::vector<std::string> last_names(const PythonHeap& heap, Address code, std::i
                 : l.code.co_nfreevars.present() ? heap.integer<std::int32_t>(code + *l.code.co_nfreevars)
                                                 : 0;
     const std::int64_t first = heap.var_size(names) - count;
-    if (count <= 0 || count > most_free_variables || first < 0 || (!all_names && first != 0)) return {};
-    std::vector<std::string> found;
-    for (std::int64_t i = 0; i < count; ++i)
-        found.push_back(
-            text(heap, heap.pointer(names + *l.tuple.ob_item + 8 * static_cast<std::uint64_t>(first + i))));
-    return found;
+    if (!all_names && first != 0) return {};
+    return names_of_tuple(heap, names, first, count);
 }
 
 }  // namespace
@@ -137,6 +158,18 @@ std::vector<std::string> free_variables(const PythonHeap& heap, Address function
 
 std::vector<std::string> free_variables_of_code(const PythonHeap& heap, Address code) {
     return last_names(heap, code, 0);
+}
+
+std::vector<std::string> local_variables_of_code(const PythonHeap& heap, Address code) {
+    const auto& l = heap.layout().code;
+    return names_of_tuple(
+        heap, field(heap, code, l.co_localsplusnames.present() ? l.co_localsplusnames : l.co_varnames));
+}
+
+std::vector<std::string> cell_variables_of_code(const PythonHeap& heap, Address code) {
+    const auto& l = heap.layout().code;
+    if (l.co_localsplusnames.present()) return {};
+    return names_of_tuple(heap, field(heap, code, l.co_cellvars));
 }
 
 std::string name_of_cell(const PythonHeap& heap, Address function, Address cell) {

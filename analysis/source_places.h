@@ -40,11 +40,20 @@ RaisedIn where_raised(const HeapReader& heap, ObjectId exception);
 /// The function of a frame object, and the line where it is defined.
 SourcePlace place_of_frame(const HeapReader& heap, ObjectId frame);
 
+/// The code object of a frame object, or of what a generator, coroutine or asynchronous generator runs; null of anything
+/// else, and where it cannot be read.
+Address code_of_suspended(const HeapReader& heap, ObjectId object);
+
 /// The names of a function's free variables, in the order of its __closure__. Not escaped; a name that cannot
 /// be read is "".
 std::vector<std::string> free_variables(const PythonHeap& heap, Address function);
 /// The same of a code object.
 std::vector<std::string> free_variables_of_code(const PythonHeap& heap, Address code);
+/// The names of a code object's local variables, in the order in which instructions number them: from 3.11 on all of
+/// them, up to 3.10 without those that functions share. Not escaped; a name that cannot be read is "".
+std::vector<std::string> local_variables_of_code(const PythonHeap& heap, Address code);
+/// Up to 3.10 those that inner functions share, in the same way; from 3.11 on none.
+std::vector<std::string> cell_variables_of_code(const PythonHeap& heap, Address code);
 /// The free variable of a function that lies in this cell; "" if none does.
 std::string name_of_cell(const PythonHeap& heap, Address function, Address cell);
 

@@ -62,146 +62,21 @@ bool is_method_of_everything(const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-}  // namespace
+void cut(CodePlaces& found, std::size_t most) {
+    if (found.places.size() <= most) return;
+    found.more += found.places.size() - most;
+    found.places.resize(most);
+    found.filling = std::min(found.filling, most);
+}
 
-namespace {
-
-constexpr std::string_view inner_functions = "<locals>.";  // in their qualified names
-
-/// A path to a holder, written; of another than the first of several only the words are known.
-struct WrittenPath {
-    const PathExpression& expression;
-    const std::vector<ObjectId>* objects;  // null: not known
-
-    /// From which the step `at` leads, and to which; `no_object` if that is not known.
-    ObjectId before(std::size_t at) const { return object(at == 0 ? 0 : expression.steps[at - 1].leads_to); }
-    ObjectId behind(std::size_t at) const { return object(expression.steps[at].leads_to); }
-
-private:
-    ObjectId object(std::size_t at) const {
-        return objects && at < objects->size() ? (*objects)[at] : no_object;
-    }
-};
-
-class NamesInSource {
-public:
-    explicit NamesInSource(const Scene& scene) : scene_(scene) {}
-
-    std::vector<NameInSource> find() {
-        const TopHolder& holder = scene_.holder();
-        if (!holder.local.empty()) {
-            const SourcePlace place = place_of_code(scene_.python(), holder.code);
-            if (place.known())
-                add({.kind = NameInSource::Kind::variable,
-                     .text = holder.local,
-                     .file = place.file,
-                     .within = fmt::format("{}.{}", place.function, inner_functions)});
-        } else if (!holder.joint) {
-            add_nearest({holder.expression, &holder.path});
-        } else {
-            for (std::size_t i = 0; i < holder.joint->expressions.size(); ++i)
-                add_nearest({holder.joint->expressions[i], i == 0 ? &holder.path : nullptr});
-        }
-        return std::move(names_);
-    }
-
-private:
-    void add(NameInSource name) {
-        if (!name.text.empty()) names_.push_back(std::move(name));
-    }
-
-    void add_nearest(const WrittenPath& path) {
-        std::string key;
-        bool in_library = false, within = false;
-        for (std::size_t at = path.expression.steps.size(); at-- > 0;) {
-            const ReferenceStep& step = path.expression.steps[at].name;
-            if (step.kind == ReferenceStep::Kind::item && !in_library && key.empty() && step.key &&
-                !step.key->cut)
-                key = step.name;  // none of anything but a str
-            if (add_free_variable(path, at)) return;
-            within =
-                within || step.kind == ReferenceStep::Kind::item || step.kind == ReferenceStep::Kind::index;
-            if (step.kind != ReferenceStep::Kind::attribute || step.nameless) continue;
-            if (at == 0 && is_root_module_of_program(path)) {
-                if (in_library) add({.kind = NameInSource::Kind::key, .text = key});
-                return add_global(step.name, path.behind(0), in_library && !key.empty(), within);
-            }
-            const ObjectId owner = path.before(at);
-            if (owner == no_object || (at == 0 && !scene_.holder().frame.empty())) continue;
-            const HeapSnapshot& columns = scene_.heap().snapshot();
-            const TypeId as_class = columns.types.find(columns.address_of(owner));
-            const TypeId type = as_class == no_type ? columns.type_of(owner) : as_class;
-            if (const auto found = scene_.class_in_source(type))
-                return add({.text = step.name,
-                            .of_class = found->name,
-                            .of_file = found->file,
-                            .of_classes = as_class == no_type ? scene_.classes_in_source(type)
-                                                              : std::vector<ClassInSource>(),
-                            .filled_within = within});
-            in_library = true;
-        }
-        add({.kind = NameInSource::Kind::key, .text = key});
-    }
-
-    bool is_root_module_of_program(const WrittenPath& path) const {
-        return scene_.holder().frame.empty() && (scene_.is_module_of_program(path.expression.root) ||
-                                                 !scene_.holder().thread_local_name.empty());
-    }
-
-    /// A global, by the names that the program's modules have for the object: imported by another, as another.
-    void add_global(const std::string& name, ObjectId object, bool only_else, bool within) {
-        add({.text = name, .only_else = only_else, .filled_within = within});
-        if (object == no_object || !scene_.holder().thread_local_name.empty()) return;
-        constexpr std::size_t most_names = 16;
-        const Address at = scene_.heap().snapshot().address_of(object);
-        for (const LoadedModule& module : scene_.heap().snapshot().roots->modules()) {
-            if (module.dict.is_null() || !scene_.is_module_of_program(module.name)) continue;
-            scene_.python().visit_dict(module.dict, [&](Address key, Address value) {
-                if (value != at) return;
-                const std::string known = scene_.python().unicode_text(key, longest_name).value_or("");
-                const auto same = [&](const NameInSource& one) { return one.text == known; };
-                if (std::none_of(names_.begin(), names_.end(), same) && names_.size() < most_names)
-                    add({.text = known, .only_else = only_else, .filled_within = within});
-                const auto one = std::find_if(names_.begin(), names_.end(), same);
-                if (one == names_.end() || one->kind != NameInSource::Kind::name) return;
-                one->files.push_back(module.file);
-                one->modules.push_back(module.name.substr(module.name.rfind('.') + 1));
-            });
-        }
-    }
-
-    /// Of a function: the variable whose cell the step leads out of.
-    bool add_free_variable(const WrittenPath& path, std::size_t at) {
-        if (!path.expression.steps[at].name.is(Field::cell_contents) || at < 2) return false;
-        const ObjectId cell = path.before(at),
-                       function = path.before(at - 2);  // .__closure__[0].cell_contents
-        const HeapSnapshot& columns = scene_.heap().snapshot();
-        if (!scene_.is(cell, KnownType::cell) || !scene_.is(function, KnownType::function)) return false;
-        const std::string name =
-            name_of_cell(scene_.python(), columns.address_of(function), columns.address_of(cell));
-        const SourcePlace place = place_of_function(scene_.python(), columns.address_of(function));
-        const auto inner = place.function.rfind(inner_functions);
-        // Up to 3.10 a function has the name of another that functools.wraps gave it, and its code has no other.
-        const bool qualified = scene_.python().layout().code.co_qualname.present();
-        if (name.empty() || (qualified && inner == std::string::npos)) return false;
-        add({.kind = NameInSource::Kind::variable,
-             .text = name,
-             .file = place.file,
-             .within = inner == std::string::npos
-                           ? std::string()
-                           : place.function.substr(0, inner + inner_functions.size())});
-        return true;
-    }
-
-    const Scene& scene_;
-    std::vector<NameInSource> names_;
-};
-
-}  // namespace
-
-std::vector<NameInSource> names_in_source(const Scene& scene) { return NamesInSource(scene).find(); }
-
-namespace {
+/// By file and line, each once.
+void put_in_order(CodePlaces& found, std::size_t most) {
+    std::sort(found.places.begin(), found.places.end(), [](const SourcePlace& a, const SourcePlace& b) {
+        return std::tie(a.file, a.line, a.function) < std::tie(b.file, b.line, b.function);
+    });
+    found.places.erase(std::unique(found.places.begin(), found.places.end()), found.places.end());
+    cut(found, most);
+}
 
 /// Code objects of the program's own files; kept, or a look at each object's type would be most of a warm answer.
 struct CodeOfProgram {
@@ -340,6 +215,8 @@ bool CodeThatNames::uses(const Code& code, const NameInSource& name) const {
             return has_constant(code, name.text);
         case NameInSource::Kind::variable:
             return has_free_variable(code, name);
+        case NameInSource::Kind::local:
+            return code.address == name.code;
     }
     return false;
 }
@@ -367,9 +244,20 @@ std::optional<UsedByCode> CodeThatNames::place_in(const Code& code, const NameIn
                 constants(code), [&](Address one) { return is_str(one, name.text); },
                 UsedByCode::Table::constants);
         case NameInSource::Kind::variable:
+            return place_of_free_variable(code, name.text);
+        case NameInSource::Kind::local:
             break;
     }
-    return place_of_free_variable(code, name.text);
+    return place_of_local(code, name.text);
+}
+
+std::optional<UsedByCode> CodeThatNames::place_of_local(const Code& code, const std::string& name) const {
+    for (const auto& [table, names] :
+         {std::pair(UsedByCode::Table::cells, cell_variables_of_code(python_, code.address)),
+          std::pair(UsedByCode::Table::locals, local_variables_of_code(python_, code.address))})
+        if (const auto at = std::find(names.begin(), names.end(), name); at != names.end())
+            return UsedByCode{.table = table, .place = static_cast<std::uint32_t>(at - names.begin())};
+    return std::nullopt;
 }
 
 // Free variables are the last of all names of local variables, up to 3.10 they come behind co_cellvars.
@@ -428,9 +316,10 @@ void CodeThatNames::add_places(const NameInSource& name, std::vector<Found>& fou
             std::none_of(name.modules.begin(), name.modules.end(),
                          [&](const auto& module) { return is_one_of(code.names, module); });
         const CodeUse use = use_in(code, name);
-        const bool is_another = of_everything || is_in_another_class(code, name.of_classes);
+        const bool is_local = name.kind == NameInSource::Kind::local;
+        const bool is_another = of_everything || is_local || is_in_another_class(code, name.of_classes);
         if (is_another && !(use.read && use.used)) continue;
-        found.push_back({&code, use, is_method || in_module, elsewhere});
+        found.push_back({&code, use, is_method || in_module || is_local, elsewhere, is_local});
     }
     if (name.kind == NameInSource::Kind::key && found.size() - before > most_of_key) found.resize(before);
 }
@@ -451,25 +340,34 @@ void CodeThatNames::add_places_of_givers(const NameInSource& name, std::size_t f
     }
 }
 
-std::vector<SourcePlace> CodeThatNames::with_all(const std::vector<std::string>& names) const {
-    std::vector<SourcePlace> places;
-    for (const Code& code : codes_)
-        if (std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-                return std::find(code.names.begin(), code.names.end(), name) != code.names.end();
-            })) {
-            const CodeUse use = use_in(code, {.text = names.back()});
-            places.push_back(code.place);
-            if (use.used && use.line > 0) places.back().line = use.line;
+CodePlaces CodeThatNames::that_call(const std::vector<std::string>& functions, const std::string& module,
+                                    std::size_t most) const {
+    const auto is_used = [](const Code& code, const std::string& name) {
+        return std::find(code.names.begin(), code.names.end(), name) != code.names.end();
+    };
+    CodePlaces calls, uses;
+    const auto take_earlier = [](std::optional<SourcePlace>& first, SourcePlace place, std::int32_t line) {
+        if (line > 0) place.line = line;
+        if (!first || place.line < first->line) first = std::move(place);
+    };
+    for (const Code& code : codes_) {
+        if (!module.empty() && !is_used(code, module)) continue;
+        std::optional<SourcePlace> called, used;
+        for (const std::string& function : functions) {
+            if (!is_used(code, function)) continue;
+            const CodeUse use = use_in(code, {.text = function});
+            take_earlier(used, code.place, use.line);
+            if (use.called_line > 0) take_earlier(called, code.place, use.called_line);
         }
-    std::sort(places.begin(), places.end(), [](const SourcePlace& a, const SourcePlace& b) {
-        return std::tie(a.file, a.line, a.function) < std::tie(b.file, b.line, b.function);
-    });
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    return places;
+        if (called) calls.places.push_back(std::move(*called));
+        if (used) uses.places.push_back(std::move(*used));
+    }
+    CodePlaces& found = calls.places.empty() ? uses : calls;
+    put_in_order(found, most);
+    return std::move(found);
 }
 
-std::vector<SourcePlace> CodeThatNames::in_order(std::vector<Found> found, bool bodies_count,
-                                                 std::size_t most, std::size_t& all) {
+CodePlaces CodeThatNames::in_order(std::vector<Found> found, bool bodies_count, std::size_t most) {
     const auto rank = [&](const Found& one) {
         if (one.elsewhere) return 3;
         if (one.code->place.is_body_of_module()) return bodies_count || one.use.adds() ? 0 : 2;
@@ -487,22 +385,23 @@ std::vector<SourcePlace> CodeThatNames::in_order(std::vector<Found> found, bool 
                           !one.own_name, place.file, place.line, place.function);
     };
     std::sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return key(a) < key(b); });
-    std::vector<SourcePlace> once;
+    CodePlaces once;
     std::set<const Code*> seen;
     std::set<SourcePlace> told;  // two functions made by one `def` are one place
     for (const Found& one : found) {
         if (rank(one) > rank(found.front())) break;
         if (!seen.insert(one.code).second) continue;
         SourcePlace place = place_of(one);
-        if (told.insert(place).second) once.push_back(std::move(place));
+        if (!told.insert(place).second) continue;
+        once.places.push_back(std::move(place));
+        once.filling += one.use.adds();
     }
-    all = once.size();
-    if (once.size() > most) once.resize(most);
+    once.sets = !found.empty() && found.front().is_local && found.front().use.use == UseByCode::stores;
+    cut(once, most);
     return once;
 }
 
-std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& names, std::size_t most,
-                                           std::size_t& all) const {
+CodePlaces CodeThatNames::of(const std::vector<NameInSource>& names, std::size_t most) const {
     std::vector<Found> found;
     bool nowhere = false;  // the last name that is asked for in any case is used
     for (const NameInSource& name : names) {
@@ -512,12 +411,30 @@ std::vector<SourcePlace> CodeThatNames::of(const std::vector<NameInSource>& name
         if (!name.only_else) nowhere = found.size() == before;
         add_places_of_givers(name, before, found);
     }
-    return in_order(std::move(found), false, most, all);
+    return in_order(std::move(found), false, most);
 }
 
-std::vector<SourcePlace> CodeThatNames::that_make(const std::vector<std::string>& makers,
-                                                  const std::vector<std::string>& made_of, std::size_t most,
-                                                  std::size_t& all) const {
+CodePlaces CodeThatNames::that_set(const std::vector<NameInSource>& names, std::size_t most,
+                                   bool at_first) const {
+    std::vector<Found> found;
+    for (const NameInSource& name : names) add_places(name, found);
+    std::map<const Code*, SourcePlace> first;  // line of each function that sets one
+    for (const Found& one : found) {
+        const bool sets = one.use.used && (one.use.use == UseByCode::stores || one.use.adds());
+        if (!sets || one.elsewhere || (!at_first && one.code->runs_at_first())) continue;
+        SourcePlace place = one.code->place;
+        if (one.use.line > 0) place.line = one.use.line;
+        const auto [at, is_new] = first.try_emplace(one.code, place);
+        if (!is_new && place.line < at->second.line) at->second = std::move(place);
+    }
+    CodePlaces result{.places = {}, .more = 0, .filling = 0, .sets = true};
+    for (auto& [code, place] : first) result.places.push_back(std::move(place));
+    put_in_order(result, most);
+    return result;
+}
+
+CodePlaces CodeThatNames::that_make(const std::vector<std::string>& makers,
+                                    const std::vector<std::string>& made_of, std::size_t most) const {
     const auto names_one_of_them = [&](const Code& code) {
         return made_of.empty() || std::any_of(made_of.begin(), made_of.end(), [&](const std::string& name) {
                    return std::find(code.names.begin(), code.names.end(), name) != code.names.end();
@@ -528,7 +445,7 @@ std::vector<SourcePlace> CodeThatNames::that_make(const std::vector<std::string>
     std::erase_if(found, [&](const Found& one) {
         return (one.use.read && !one.use.used) || !names_one_of_them(*one.code);
     });
-    return in_order(std::move(found), true, most, all);
+    return in_order(std::move(found), true, most);
 }
 
 }  // namespace heapsift

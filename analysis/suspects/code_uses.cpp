@@ -28,10 +28,26 @@ bool is_one_of(const std::string& name, const std::array<std::string_view, n>& n
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Functions that put something into the list that they are given.
+bool is_function_that_adds(const std::string& name) {
+    return is_one_of(name, std::array<std::string_view, 6>{"heappush", "heappushpop", "heapreplace", "insort",
+                                                           "insort_left", "insort_right"});
+}
+
 /// Methods whose result is not the container's own.
 bool is_name_that_copies(const std::string& name) {
     return is_one_of(
         name, std::array<std::string_view, 6>{"copy", "count", "index", "keys", "most_common", "qsize"});
+}
+
+/// Builtin functions that only look at what they are given.
+bool is_name_that_reads(const std::string& name) {
+    return is_one_of(name,
+                     std::array<std::string_view, 28>{
+                         "len",     "print",   "repr",   "str",      "sum",        "min",       "max",
+                         "sorted",  "list",    "tuple",  "dict",     "set",        "frozenset", "iter",
+                         "next",    "zip",     "any",    "all",      "id",         "type",      "bool",
+                         "hasattr", "getattr", "format", "reversed", "isinstance", "enumerate", "range"});
 }
 
 struct ValueOnStack {
@@ -40,6 +56,7 @@ struct ValueOnStack {
     bool key = false;          // the constant by which it is asked for
     bool is_self = false;      // of a method: its first local variable
     bool adder = false;        // a function that adds to what it is given
+    bool may_add = false;      // a function or method of the program, as far as is known
     bool bound_adder = false;  // a method that adds to what is sought, or to what was got out of that
     std::int32_t line = 0;     // where such a method was got, until it is put into a variable
 };
@@ -70,12 +87,12 @@ public:
                 of_locals(operations_.does(one), argument);
                 break;
             case Does::load_cell:
-                push(sought_value(is_sought(UsedByCode::Table::cells, argument)));
+                push(sought_value(is_sought_cell(argument)));
                 values_.back().is_self = is_self_cell(argument);
                 break;
             case Does::store_cell:
                 pop();
-                if (is_sought(UsedByCode::Table::cells, argument)) found(UseByCode::stores);
+                if (is_sought_cell(argument)) found(UseByCode::stores);
                 break;
             case Does::load_name:
             case Does::load_name_by_2:
@@ -135,13 +152,20 @@ public:
                 of_items(one, argument);
                 break;
         }
+        // What is left of `a and b` within a display, once that has taken its values: nothing jumps there.
+        while (!forks_.empty() && forks_.back().size() > values_.size()) forks_.pop_back();
         return true;
     }
 
     CodeUse result() const {
         CodeUse result{.read = true};
         for (const auto& [line, use] : uses_)
-            if (!result.used || use > result.use) result = {true, true, use, line};
+            if (!result.used || use > result.use) {
+                result.used = true;
+                result.use = use;
+                result.line = line;
+            }
+        result.called_line = called_line_;
         result.gives = gives_;
         return result;
     }
@@ -152,6 +176,11 @@ private:
     }
 
     /// From 3.11 on shared variables are numbered with the others.
+    bool is_sought_cell(std::uint32_t place) const {
+        return is_sought(UsedByCode::Table::cells, place) ||
+               (operations_.numbers_cells_with_locals() && is_sought(UsedByCode::Table::locals, place));
+    }
+
     bool is_self_cell(std::uint32_t place) const {
         return place == sought_.self_cell || (operations_.numbers_cells_with_locals() && place == 0);
     }
@@ -194,7 +223,8 @@ private:
             std::rotate(values_.end() - static_cast<std::ptrdiff_t>(many), values_.end() - 1, values_.end());
     }
 
-    ValueOnStack local(std::uint32_t place) const {
+    ValueOnStack local(std::uint32_t place) {
+        if (is_sought(UsedByCode::Table::locals, place)) return sought_value(true);
         ValueOnStack value = place < locals_.size() ? locals_[place] : ValueOnStack();
         value.is_self = place == 0;
         return value;
@@ -202,6 +232,7 @@ private:
 
     void set_local(std::uint32_t place) {
         const ValueOnStack value = pop();
+        if (is_sought(UsedByCode::Table::locals, place)) found(UseByCode::stores);
         if (place >= most_locals) return;
         if (place >= locals_.size()) locals_.resize(place + 1);
         locals_[place] = value;
@@ -250,7 +281,8 @@ private:
             if (is_method) push(value);  // and the object that it is a method of
         } else {
             ValueOnStack value = sought_value(is_it);
-            value.adder = is_name_that_adds(name);
+            value.adder = is_function_that_adds(name);
+            value.may_add = !value.used && !is_name_that_reads(name);
             push(value);
             if (operations_.effect(one, argument) == 2)
                 push(value);  // and no object that it were a method of
@@ -261,7 +293,7 @@ private:
 
     ValueOnStack attribute(const ValueOnStack& object, const std::string& name, bool is_it, bool is_called) {
         if (is_it && is_object_for_it(object)) return sought_value(true);
-        if (!object.used) return {.adder = is_name_that_adds(name)};
+        if (!object.used) return {.adder = is_function_that_adds(name), .may_add = object.is_self};
         const bool adds = is_name_that_adds(name);
         if (adds && is_called)
             found_added(object);
@@ -283,7 +315,7 @@ private:
                 ? total - 1
                 : std::min<std::size_t>(total, argument + (does == Does::call ? 0 : 1));
         ValueOnStack result, given;
-        bool adds = false;
+        bool adds = false, may_add = false;
         for (std::size_t i = 0; i < std::min(total, deepest_stack); ++i) {
             const ValueOnStack value = pop();
             if (i < arguments) {
@@ -294,10 +326,16 @@ private:
                 result.itself =
                     result.itself || (value.itself && !value.bound_adder);  // of a method that gives it
                 adds = adds || value.adder;
+                may_add = may_add || value.may_add;
                 if (value.bound_adder) found_added(value);
+                if (value.itself && !value.bound_adder && (called_line_ == 0 || line_ < called_line_))
+                    called_line_ = line_;
             }
         }
-        if (adds && given.used) found_added(given);
+        if (adds && given.used)
+            found_added(given);
+        else if (may_add && given.used && (given.itself || sought_.filled_within))
+            found(UseByCode::hands_on);
         result.used = result.used || result.itself;
         push(result);
     }
@@ -331,8 +369,9 @@ private:
     void of_effect(Does does, int effect) {
         const bool gives = does != Does::pop && does != Does::delete_item && does != Does::add_to_display;
         int taken = 0, given = 0;
+        ValueOnStack part;
         if (does == Does::unpack) {
-            taken = 1;
+            part.used = pop().used;
             given = effect + 1;
         } else if (effect > 0) {
             given = effect;
@@ -342,14 +381,14 @@ private:
         }
         constexpr int most = deepest_stack;  // an argument may be anything
         for (taken = std::min(taken, most); taken > 0; --taken) pop();
-        for (given = std::min(given, most); given > 0; --given) push({});
+        for (given = std::min(given, most); given > 0; --given) push(part);
     }
 
     const Operations& operations_;
     const CodeLines& lines_;
     const std::vector<std::string>& names_;
     const UsedByCode sought_;
-    std::int32_t line_ = 0;
+    std::int32_t line_ = 0, called_line_ = 0;
     bool gives_ = false;
     std::vector<ValueOnStack> values_, locals_;
     std::vector<std::vector<ValueOnStack>> forks_;

@@ -19,7 +19,8 @@ struct UsedByCode {
     enum class Table : std::uint8_t {
         names,      // co_names: an attribute or a global
         constants,  // co_consts
-        cells       // all local variables; up to 3.10 co_cellvars and co_freevars: what functions share
+        cells,      // all local variables; up to 3.10 co_cellvars and co_freevars: what functions share
+        locals      // all local variables; up to 3.10 co_varnames: those that functions do not share
     } table = Table::names;
     std::uint32_t place = 0;
     bool called = true;   // also where it is called as a method: `x.items()`
@@ -32,7 +33,8 @@ struct UsedByCode {
 /// What is done there, the likeliest to fill it last.
 enum class UseByCode : std::uint8_t {
     reads,
-    stores,  // it itself is set
+    stores,    // it itself is set
+    hands_on,  // it is given to a function or a method of the same object, which may fill it
     adds_apart,  // adds to it, where what an item of it holds grows, or to what an item of it holds, where it grows
     adds
 };
@@ -41,8 +43,9 @@ struct CodeUse {
     bool read = false;  // its instructions: if not, nothing else is known
     bool used = false;  // not only defined, as `import x` and `x = []` in the body of a module do
     UseByCode use = UseByCode::reads;
-    std::int32_t line = 0;  // the first with the likeliest use; 0: not known
-    bool gives = false;     // it returns it, or something of it: as a property does
+    std::int32_t line = 0;         // the first with the likeliest use; 0: not known
+    std::int32_t called_line = 0;  // the first where it itself is called; 0: nowhere, or not known
+    bool gives = false;            // it returns it, or something of it: as a property does
     bool adds() const { return used && use >= UseByCode::adds_apart; }
 };
 

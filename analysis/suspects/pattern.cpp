@@ -5,8 +5,8 @@
 #include "analysis/suspects/pattern.h"
 
 #include "analysis/holder_labels.h"
-#include "analysis/suspects/code_that_names.h"
 #include "analysis/suspects/general_numbers.h"
+#include "analysis/suspects/names_in_source.h"
 #include "analysis/suspects/renamed_types.h"
 
 #include <fmt/format.h>
@@ -89,7 +89,8 @@ std::string place_of_holder(const Scene& scene) {
     if (!holder.local.empty()) return fmt::format("{}, local {}", general_call(holder.call), holder.local);
     std::vector<std::string> places;
     for (const NameInSource& name : names_in_source(scene)) {
-        if (name.only_else || name.kind == NameInSource::Kind::key) continue;
+        if (name.only_else || name.kind == NameInSource::Kind::key || name.kind == NameInSource::Kind::local)
+            continue;
         if (name.kind == NameInSource::Kind::variable)
             places.push_back("variable " + name.text);
         else

@@ -23,11 +23,6 @@ bool is_own_frame(const ReferenceStep& step) {
     return step.name == "gi_frame" || step.name == "cr_frame" || step.name == "ag_frame";
 }
 
-bool is_of_program(const RootSet& roots, const LoadedModule& module) {
-    return module.name == "__main__" ||
-           (!module.file.empty() && is_file_of_program(module.file, library_folder(roots)));
-}
-
 }  // namespace
 
 Scene::Scene(const RetainedLookup& retained, const TopHolder& holder)
@@ -135,27 +130,12 @@ bool Scene::is_class(ObjectId object) const {
            heap().snapshot().types.find(heap().snapshot().address_of(object)) != no_type;
 }
 
-/// Its module is the longest part of its name that is one ("app.models" of "app.models.Order.Line").
 std::optional<ClassInSource> Scene::class_in_source(TypeId type) const {
-    const HeapSnapshot& columns = heap().snapshot();
-    if (type == no_type || !columns.types[type].python_class) return std::nullopt;
-    const RootSet& roots = *columns.roots;
-    const std::string& name = columns.types[type].name;
-    for (std::size_t end = name.rfind('.'); end != std::string::npos && end > 0;
-         end = name.rfind('.', end - 1))
-        for (const LoadedModule& module : roots.modules())
-            if (std::string_view(name).substr(0, end) == module.name)
-                return is_of_program(roots, module)
-                           ? std::optional(ClassInSource{name.substr(end + 1), module.file})
-                           : std::nullopt;
-    return std::nullopt;
+    return heapsift::class_in_source(heap(), type);
 }
 
 std::vector<ClassInSource> Scene::classes_in_source(TypeId type) const {
-    std::vector<ClassInSource> classes;
-    for (const TypeInfo* one : lookup_order(python(), python().types()[type]))
-        if (auto found = class_in_source(python().types().id_of(*one))) classes.push_back(std::move(*found));
-    return classes;
+    return heapsift::classes_in_source(heap(), type);
 }
 
 std::string Scene::qualified_name(TypeId type) const {

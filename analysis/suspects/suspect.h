@@ -4,6 +4,7 @@
 
 #include "analysis/source_places.h"
 #include "analysis/suspects/class_in_source.h"
+#include "analysis/suspects/tied_in.h"
 #include "analysis/top_holders.h"
 
 #include <cstdint>
@@ -65,6 +66,17 @@ struct Cause {
     std::string function = {};
 };
 
+/// Attributes of a class of the program that are set after its instances were made, where most of a holder's memory hangs
+/// on them.
+struct AttributesSetLater {
+    std::string of_class = {};                 // its whole name; not escaped
+    std::vector<std::string> attributes = {};  // most bytes first; not escaped
+    std::uint64_t bytes = 0,
+                  sampled = 0;  // that hang on these, of so many in a sample of what the holder keeps
+    std::vector<SourcePlace> set_in = {};  // functions of the program, each with its first such line
+    std::uint64_t more_set_in = 0;         // and so many more
+};
+
 struct Suspect {
     enum class Kind : std::uint8_t {
         holder,        // `holder`
@@ -85,7 +97,11 @@ struct Suspect {
     // cause.made_by; if they were asked for. The line is one that uses it, where instructions can be read (3.6 to 3.15).
     std::vector<SourcePlace> used_in;
     std::uint64_t more_used_in = 0;  // and so many more
+    std::size_t filled_in = 0;       // of `used_in` the first so many add to it
+    bool set_in_first = false;       // the first one sets it
     bool made_here = false;
+    std::optional<AttributesSetLater> set_later = {};
+    std::vector<TiedIn> tied_in = {};  // of garbage: of one of its cycles
     std::string calls = {};  // or, where that is not empty, functions that make this call: "gc.disable()"
 };
 

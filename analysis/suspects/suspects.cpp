@@ -18,6 +18,7 @@
 #include "analysis/suspects/code_that_names.h"
 #include "analysis/suspects/pattern.h"
 #include "analysis/suspects/rules.h"
+#include "analysis/suspects/suspect_code.h"
 #include "parsers/snapshot/memory_rows.h"
 
 #include <algorithm>
@@ -406,60 +407,6 @@ private:
     std::vector<Suspect> found_, others_;
     std::map<std::string, std::size_t> rows_;  // by place_for_a_person
 };
-
-/// "tails" of "tails[*].x".
-std::string identifier_of(const std::string& attribute) {
-    return attribute.substr(0, attribute.find_first_of(".["));
-}
-
-void add_code(Work& work, const OverviewResult& overview, const CodeThatNames& code,
-              std::vector<Suspect>& suspects) {
-    constexpr std::size_t most_places = 64;
-    const RetainedLookup retained(work.graph(), work.retained());  // of which nothing is asked but its graph
-    const auto is_disabled = [](const std::optional<CycleReason>& reason) {
-        return reason && reason->kind == CycleReason::Kind::disabled;
-    };
-    for (Suspect& suspect : suspects) {
-        if (suspect.kind == Suspect::Kind::garbage && is_disabled(overview.garbage_reason)) {
-            suspect.used_in = code.with_all({"gc", "disable"});
-            if (!suspect.used_in.empty()) suspect.calls = "gc.disable()";
-            if (suspect.used_in.size() > most_places) {
-                suspect.more_used_in = suspect.used_in.size() - most_places;
-                suspect.used_in.resize(most_places);
-            }
-            continue;
-        }
-        std::vector<NameInSource> names;
-        if (suspect.holder)
-            names = names_in_source(Scene(retained, *suspect.holder));
-        else if (suspect.kind == Suspect::Kind::pinned && overview.pinned->local.empty())
-            names.push_back({.text = identifier_of(overview.pinned->attribute)});
-        const Cause& cause = suspect.cause;
-        suspect.made_here = names.empty() && !cause.made_by.empty();
-        std::size_t all = 0;
-        suspect.used_in = suspect.made_here ? code.that_make(cause.made_by, cause.made_of, most_places, all)
-                                            : code.of(names, most_places, all);
-        if (const auto& part = cause.grows_in;
-            !part.name.empty()) {  // what each of few keeps, before what keeps these
-            std::vector<SourcePlace> places = code.of({{.text = part.name,
-                                                        .of_class = part.of_classes.front().name,
-                                                        .of_file = part.of_classes.front().file,
-                                                        .of_classes = part.of_classes}},
-                                                      most_places, all);
-            for (SourcePlace& place : suspect.used_in)
-                if (std::find(places.begin(), places.end(), place) == places.end())
-                    places.push_back(std::move(place));
-            all = std::max(all, places.size());
-            if (places.size() > most_places) places.resize(most_places);
-            suspect.used_in = std::move(places);
-        }
-        if (suspect.used_in.empty() && !suspect.made_here && !cause.made_by.empty()) {
-            suspect.made_here = true;  // its name is of the library's own code
-            suspect.used_in = code.that_make(cause.made_by, cause.made_of, most_places, all);
-        }
-        suspect.more_used_in = all - suspect.used_in.size();
-    }
-}
 
 }  // namespace
 

@@ -21,6 +21,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_steps_of_one = 12;  // when one cycle is shown alone
+constexpr std::size_t most_kinds_with_code = 3;
 
 struct CyclesOptions {
     bool unreachable = false, uncollectable = false, all = false;
@@ -64,7 +65,10 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
                 visit(cycle_row(question->work(), *result, cycle, {}));
             }
         };
-        return session.write(render_cycles(result, rows));
+        const CycleCode code = session.options().format == Format::csv
+                                   ? CycleCode()
+                                   : cycle_code(question->work(), *result, most_kinds_with_code);
+        return session.write(render_cycles(result, rows, code));
     }
     // Cycles still in use are numbered after those of garbage.
     if (!options.all && *options.id > result->cycles.size()) {
@@ -80,7 +84,8 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     if (text) wishes.steps = most_steps_of_one;
     CycleRow row = cycle_row(question->work(), *result, result->cycles[*options.id - 1], wishes);
     picture.write([&] { return svg_of_cycle(row, session.page_of_file()); });
-    return session.write(render_cycle(std::move(row), *result));
+    const CycleCode code = cycle_code(question->work(), row);
+    return session.write(render_cycle(std::move(row), *result, code));
 }
 
 }  // namespace

@@ -3,15 +3,19 @@
 #include "cli/commands/gc.h"
 
 #include "analysis/gc.h"
+#include "analysis/suspects/collector_calls.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/gc.h"
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace heapsift {
 namespace {
+
+constexpr std::size_t most_places = 64;
 
 struct GcOptions {
     bool list = false;
@@ -26,7 +30,12 @@ ExitCode run_gc(Session& session, const GcOptions& options) {
         gc(heap, session.options().rows(), options.list, session.progress(), question->answers());
     session.note_references(heap);
     const auto row = [question](ObjectId object) { return object_row(question->heap(), object); };
-    return session.write(options.list ? render_gc_list(std::move(result), row) : render_gc(result));
+    if (options.list) return session.write(render_gc_list(std::move(result), row));
+    std::vector<GcState> states;
+    for (const GcInterpreter& interpreter : result.interpreters)
+        if (interpreter.state) states.push_back(*interpreter.state);
+    const CodeThatNames code(heap, question->answers());
+    return session.write(render_gc(result, collector_calls(code, states, most_places)));
 }
 
 }  // namespace

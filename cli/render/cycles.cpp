@@ -4,6 +4,7 @@
 
 #include "cli/render/edges.h"
 #include "cli/render/object.h"
+#include "cli/render/places.h"
 
 #include <algorithm>
 
@@ -83,7 +84,24 @@ TableRow kind_row(const CyclesResult& result, const CycleKind& row) {
                       path_words(row.path), std::move(reason)}};
 }
 
-void say_kinds(const std::shared_ptr<const CyclesResult>& result, Document& document) {
+void say_code(const CycleCode& code, Document& document) {
+    for (const CycleCode::Ties& ties : code.kinds)
+        document.say(
+            sentence(says("Cycle {} may be tied in {}.", number(ties.example), ties_words(ties.in))));
+    for (const CollectorCall& call : code.calls) document.say(sentence(words_of(call)));
+}
+
+Datum code_data(const CycleCode& code) {
+    return entries(
+        {{"tied",
+          Datum::list_of(code.kinds,
+                         [](const CycleCode::Ties& ties) {
+                             return entries({{"cycle", ties.example}, {"tied_in", ties_data(ties.in)}});
+                         })},
+         {"calls", calls_data(code.calls)}});
+}
+
+void say_kinds(const std::shared_ptr<const CyclesResult>& result, const CycleCode& code, Document& document) {
     using Fit = TextColumn::Fit;
     const std::size_t all = result->kinds.size(), limit = result->query.kinds,
                       given = limit == 0 ? all : std::min(limit, all);
@@ -101,6 +119,7 @@ void say_kinds(const std::shared_ptr<const CyclesResult>& result, Document& docu
     };
     document.say({std::move(table)});
     if (given < all) document.say(line(says("… {} more kinds. All: add", Count{all - given}) + all_rows, 1));
+    say_code(code, document);
     document.say(hint(says("cycles --id {}", number(result->kinds.front().example)),
                       "its members, and which references to break"));
 }
@@ -163,7 +182,7 @@ void say_members(const std::shared_ptr<const CycleRow>& row, Document& document)
         document.say(more_rows(row->cycle.count - row->details.members.size()));
 }
 
-void say_cycle(const std::shared_ptr<const CycleRow>& row, Document& document) {
+void say_cycle(const std::shared_ptr<const CycleRow>& row, const CycleCode& code, Document& document) {
     const Cycle& cycle = row->cycle;
     const CycleDetails& details = row->details;
     Text heading = says("Cycle {}", number(cycle.id)).bold() +
@@ -186,12 +205,14 @@ void say_cycle(const std::shared_ptr<const CycleRow>& row, Document& document) {
              says(", {} must go{}:", opening,
                   details.opening_is_smallest && details.opening_count > 1 ? "; no fewer are enough" : "")));
     say_edges(row, details.opening, details.opening_count, document);
+    say_code(code, document);
     document.say(hint(says("show {}", details.members.front().address)));
 }
 
 }  // namespace
 
-Document render_cycles(const std::shared_ptr<const CyclesResult>& result, CycleRows rows) {
+Document render_cycles(const std::shared_ptr<const CyclesResult>& result, CycleRows rows,
+                       const CycleCode& code) {
     Document document{.command = "cycles", .certain = result->certain};
     document.rows_key = "cycles";
     document.rows = [rows = std::move(rows)](const std::function<void(const Datum&)>& visit) {
@@ -209,22 +230,24 @@ Document render_cycles(const std::shared_ptr<const CyclesResult>& result, CycleR
         by_state[name_of(state)] = result->objects_in_state[static_cast<std::size_t>(state)];
     data["states"] = std::move(by_state);
     data["garbage"] = Datum::list_of(result->garbage_list, object_data);
+    data["code"] = code_data(code);
     document.say(sums_block(*result));
     if (result->kinds.empty())
         document.say(hint("gc", "the collector itself"));
     else
-        say_kinds(result, document);
+        say_kinds(result, code, document);
     return document;
 }
 
-Document render_cycle(CycleRow one, const CyclesResult& result) {
+Document render_cycle(CycleRow one, const CyclesResult& result, const CycleCode& code) {
     const auto row = kept(std::move(one));
     Document document{.command = "cycles", .certain = result.certain};
     document.rows_key = "cycles";
     // One row, made when it is written: for a ring of a million objects it is half a gigabyte.
     document.rows = [row](const std::function<void(const Datum&)>& visit) { visit(whole_cycle_data(*row)); };
     document.data["total"] = entries({{"cycles", result.cycles.size()}});
-    say_cycle(row, document);
+    document.data["code"] = code_data(code);
+    say_cycle(row, code, document);
     return document;
 }
 

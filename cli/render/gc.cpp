@@ -3,6 +3,7 @@
 #include "cli/render/gc.h"
 
 #include "cli/render/object.h"
+#include "cli/render/places.h"
 
 #include <algorithm>
 
@@ -184,12 +185,13 @@ void say_finalizers(const GcResult& result, Document& document) {
 
 }  // namespace
 
-Document render_gc(const GcResult& result) {
+Document render_gc(const GcResult& result, const std::vector<CollectorCall>& calls) {
     Document document{.command = "gc", .certain = result.certain};
     document.data["interpreters"] = Datum::list_of(result.interpreters, interpreter_data);
     document.data["finalizers"] = Datum::list_of(result.finalizers, [](const GcFinalizer& row) {
         return entries({{"type", row.type}, {"count", row.count}});
     });
+    document.data["calls"] = calls_data(calls);
     bool any = false;
     for (const GcInterpreter& row : result.interpreters) {
         document.say(sentence(heading(row, result.interpreters.size() > 1)));
@@ -200,6 +202,7 @@ Document render_gc(const GcResult& result) {
               row.collectable.count + row.doubtful.count + row.uncollectable.count + row.garbage_count > 0;
     }
     say_finalizers(result, document);
+    for (const CollectorCall& call : calls) document.say(sentence(words_of(call)));
     document.say(any ? hint("cycles", "what this garbage is") : hint("types"));
     return document;
 }

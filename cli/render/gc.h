@@ -1,13 +1,15 @@
 #pragma once
 
 #include "analysis/gc.h"
+#include "analysis/suspects/collector_calls.h"
 #include "cli/document/document.h"
 
 #include <functional>
+#include <vector>
 
 namespace heapsift {
 
-Document render_gc(const GcResult& result);
+Document render_gc(const GcResult& result, const std::vector<CollectorCall>& calls = {});
 /// `row` reads one object. The document keeps it, and it owns what it reads from.
 Document render_gc_list(GcResult result, std::function<ObjectRow(ObjectId)> row);
 

@@ -7,6 +7,7 @@
 #include "cli/render/holder_words.h"
 #include "cli/render/memory.h"
 #include "cli/render/object.h"
+#include "cli/render/places.h"
 
 namespace heapsift {
 namespace {
@@ -41,28 +42,34 @@ Text pinned_holder(const ArrayHolderRow& row) {
     return says("{}, {}", how_many(row.pinned_arrays, "small slice"), place);
 }
 
-/// "the body of shop.py:15". It begins at line 1, which says nothing.
-Text body_words(const SourcePlace& place) {
-    return place.line > 1 ? says("the body of {}:{}", place.file, std::to_string(place.line))
-                          : says("the body of {}", place.file);
+/// "filled in submit(), shop.py:15; also used in Monitor.feed(), shop.py:4". "may be made in", of what several functions
+/// could make.
+Text code_words(const Suspect& suspect) {
+    const auto from = [&](std::size_t first, std::size_t most) {
+        return places_words(suspect.used_in, first, most, suspect.more_used_in);
+    };
+    if (!suspect.calls.empty()) return says("{} is called in {}", suspect.calls, from(0, most_places_shown));
+    if (suspect.made_here) return "may be made in " + from(0, most_places_shown);
+    const std::size_t filling = suspect.filled_in, all = suspect.used_in.size();
+    if (filling == 0) return (suspect.set_in_first ? "set in " : "used in ") + from(0, most_places_shown);
+    if (filling >= most_places_shown || filling == all) return "filled in " + from(0, most_places_shown);
+    const std::vector<SourcePlace> fill(suspect.used_in.begin(),
+                                        suspect.used_in.begin() + static_cast<std::ptrdiff_t>(filling));
+    return says("filled in {}; also used in {}", places_words(fill, 0, most_places_shown, 0),
+                from(filling, most_places_shown - filling));
 }
 
-/// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4": the first of them. "may be made in", of what several functions could make.
-Text code_words(const Suspect& suspect) {
-    constexpr std::size_t most = 3;
-    const std::size_t shown = std::min(most, suspect.used_in.size());
-    const std::uint64_t more = suspect.used_in.size() - shown + suspect.more_used_in;
-    Text text = !suspect.calls.empty() ? suspect.calls + " is called in "
-                : suspect.made_here    ? "may be made in "
-                                       : "used in ";
-    for (std::size_t i = 0; i < shown; ++i) {
-        const bool last = i + 1 == shown && more == 0;
-        if (i > 0) text += !last ? ", " : i == 1 ? " and " : ", and ";
-        const SourcePlace& place = suspect.used_in[i];
-        text += place.is_body_of_module() ? body_words(place) : Text(words_of(place));
-    }
-    if (more > 0) text += says(", and {} more", Count{more});
-    return text;
+/// "81.2 % of it hangs on the attributes c, ct, u and 6 more of app.Node, set in Model.forward(), app.py:37".
+Text set_later_words(const AttributesSetLater& later) {
+    constexpr std::size_t most_names = 3;
+    const std::size_t count = later.attributes.size(), shown = count <= most_names + 1 ? count : most_names;
+    Text names;
+    for (std::size_t i = 0; i < shown; ++i)
+        names += (i == 0 ? "" : i + 1 == count ? " and " : ", ") + later.attributes[i];
+    if (shown < count) names += says(" and {} more", Count{count - shown});
+    return says("{} of it hangs on the {} {} of {}, set in {}", Share{later.bytes, later.sampled},
+                count == 1 ? "attribute" : "attributes", std::move(names), TypeName{later.of_class},
+                places_words(later.set_in, 0, most_places_shown, later.more_set_in));
 }
 
 /// "the app.Catalog is also held by app.Service.current".
@@ -151,8 +158,14 @@ SuspectWords words_of(const Suspect& suspect, const OverviewResult& overview) {
     add(cause_words(suspect.cause.words));
     if (suspect.untouched >= suspect.bytes / 20) add(untouched_words(suspect.untouched));
     if (suspect.holder && !suspect.holder->owner_also_held_by.empty()) add(owner_words(*suspect.holder));
+    if (suspect.set_later) add(set_later_words(*suspect.set_later));
     if (!suspect.used_in.empty()) add(code_words(suspect));
-    if (!suspect.cause.fix.empty()) words.fix = says("fix: {}", suspect.cause.fix);
+    if (!suspect.tied_in.empty()) add(says("the cycle may be tied in {}", ties_words(suspect.tied_in)));
+    if (!suspect.cause.fix.empty())
+        words.fix =
+            says("fix: {}{}",
+                 suspect.set_later ? "take these attributes off again when they are done with; or " : "",
+                 suspect.cause.fix);
     words.next = next_command(suspect);
     return words;
 }
@@ -201,6 +214,18 @@ Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
     return words;
 }
 
+namespace {
+
+Datum set_later_data(const AttributesSetLater& later) {
+    return entries({{"class", later.of_class},
+                    {"attributes",
+                     Datum::list_of(later.attributes, [](const std::string& name) { return Datum(name); })},
+                    {"share", static_cast<double>(later.bytes) / static_cast<double>(later.sampled)},
+                    {"set_in", places_data(later.set_in)}});
+}
+
+}  // namespace
+
 Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview) {
     return Datum::list_of(result.suspects, [&](const Suspect& suspect) {
         const bool has_object = suspect.holder && suspect.holder->object;
@@ -222,12 +247,11 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
                   [](const PathExpression& one) { return Datum(expression_of(one)); })},
              {"cause", suspect.cause.words.empty() ? Datum() : Datum(cause_words(suspect.cause.words))},
              {"fix", or_null(suspect.cause.fix)},
-             {"used_in", Datum::list_of(suspect.used_in,
-                                        [](const SourcePlace& place) {
-                                            return entries({{"function", place.function},
-                                                            {"file", place.file},
-                                                            {"line", place.line}});
-                                        })},
+             {"used_in", places_data(suspect.used_in)},
+             {"filled_in", suspect.filled_in},
+             {"calls", or_null(suspect.calls)},
+             {"set_later", suspect.set_later ? set_later_data(*suspect.set_later) : Datum()},
+             {"tied_in", ties_data(suspect.tied_in)},
              {"next", next_command(suspect)}});
     });
 }

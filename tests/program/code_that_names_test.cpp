@@ -11,10 +11,8 @@ using namespace heapsift::test;
 namespace {
 
 std::vector<std::string> functions(const CodeThatNames& code, const std::string& name, std::size_t most = 9) {
-    std::size_t all = 0;
     std::vector<std::string> found;
-    for (const SourcePlace& place : code.of({{.text = name}}, most, all)) found.push_back(place.function);
-    CHECK(all >= found.size());
+    for (const SourcePlace& place : code.of({{.text = name}}, most).places) found.push_back(place.function);
     return found;
 }
 
@@ -52,9 +50,9 @@ TEST_CASE("code that names: an attribute called as a builtin function is used by
     program.module("app", "/srv/app/app.py", {});
     const Analysed analysed(program);
     const CodeThatNames code(analysed.heap);
-    std::size_t all = 0;
-    CHECK(code.of({{.text = "functions", .of_class = "Pager"}}, 9, all).size() == 1);  // of the builtins here
-    CHECK(code.of({{.text = "jobs", .of_class = "Pager"}}, 9, all).size() == 2);
+    CHECK(code.of({{.text = "functions", .of_class = "Pager"}}, 9).places.size() ==
+          1);  // of the builtins here
+    CHECK(code.of({{.text = "jobs", .of_class = "Pager"}}, 9).places.size() == 2);
 }
 
 TEST_CASE("code that names: of many functions some are told, and how many there are", "[program][suspects]") {
@@ -62,13 +60,13 @@ TEST_CASE("code that names: of many functions some are told, and how many there 
     for (const char* name : {"d", "b", "a", "c"}) program.code_using(name, "/srv/app/app.py", {"JOBS"});
     program.module("app", "/srv/app/app.py", {});
     const Analysed analysed(program);
-    std::size_t all = 0;
-    const std::vector<SourcePlace> places = CodeThatNames(analysed.heap).of({{.text = "JOBS"}}, 2, all);
+    const CodePlaces found = CodeThatNames(analysed.heap).of({{.text = "JOBS"}}, 2);
+    const std::vector<SourcePlace>& places = found.places;
     REQUIRE(places.size() == 2);
     CHECK(places[0].function == "a");
     CHECK(places[1].function == "b");
     CHECK(places[0].file == "app.py");
-    CHECK(all == 4);
+    CHECK(found.more == 2);
 }
 
 TEST_CASE("code that names: keys are constants of the code, unless many functions have them",
@@ -85,13 +83,11 @@ TEST_CASE("code that names: keys are constants of the code, unless many function
     program.module("app", "/srv/app/app.py", {});
     const Analysed analysed(program);
     const CodeThatNames code(analysed.heap);
-    std::size_t all = 0;
-    const auto places = code.of({{.kind = NameInSource::Kind::key, .text = "cache"}}, 9, all);
-    CHECK(places.size() == (many ? 0 : 2));
+    CHECK(code.of({{.kind = NameInSource::Kind::key, .text = "cache"}}, 9).places.size() == (many ? 0 : 2));
     // Only where that is used nowhere is the other asked for.
     const auto names = std::vector<NameInSource>{{.kind = NameInSource::Kind::key, .text = "cache"},
                                                  {.text = "cache", .only_else = true}};
-    CHECK(code.of(names, 20, all).size() == (many ? 10 : 2));
+    CHECK(code.of(names, 20).places.size() == (many ? 10 : 2));
 }
 
 TEST_CASE("code that names: methods of the class come before others that use an attribute",
@@ -101,8 +97,7 @@ TEST_CASE("code that names: methods of the class come before others that use an 
         program.code_using(name, "/srv/app/app.py", {"results"});
     program.module("app", "/srv/app/app.py", {});
     const Analysed analysed(program);
-    std::size_t all = 0;
-    const auto places = CodeThatNames(analysed.heap).of({{.text = "results", .of_class = "Trial"}}, 9, all);
+    const auto places = CodeThatNames(analysed.heap).of({{.text = "results", .of_class = "Trial"}}, 9).places;
     REQUIRE(places.size() == 3);
     CHECK(places[0].function == "Trial.run");
     CHECK(places[1].function == "Audit.results");

@@ -191,11 +191,13 @@ void ProgramHeap::add_frame(Address frame) {
     frames.push_back(frame);
 }
 
-void ProgramHeap::call(const std::string& name, const Named& locals) {
+Address ProgramHeap::call(const std::string& name, const Named& locals) {
     const Address frame =
         heap.allocate(*heap.layout().interpreter_frame.localsplus + 8 * (locals.size() + 2));
-    fill_frame(frame, code(name, locals), locals);
+    const Address its_code = code(name, locals);
+    fill_frame(frame, its_code, locals);
     add_frame(frame);
+    return its_code;
 }
 
 void ProgramHeap::run_body(const std::string& name, Address names) {

@@ -68,8 +68,8 @@ public:
     /// The code of a function `name` in `file` that uses these globals and attributes.
     Address code_using(const std::string& name, const std::string& file,
                        const std::vector<std::string>& names);
-    /// The thread calls `name` from where it is; the last call is the innermost.
-    void call(const std::string& name, const Named& locals);
+    /// The thread calls `name` from where it is; the last call is the innermost. Gives its code.
+    Address call(const std::string& name, const Named& locals);
     /// The body of a module or of a class runs: its names are in a dict.
     void run_body(const std::string& name, Address names);
     /// Another thread, which makes the calls from here on. Threads with a name are in threading._active, and

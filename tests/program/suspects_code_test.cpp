@@ -1,65 +1,15 @@
 // Which functions of a program use what holds much, and by which names.
 
 #include "analysis/suspects/code_that_names.h"
-#include "parsers/cpython/build/instructions.h"
 #include "tests/catch.h"
 #include "tests/program/suspects_of.h"
+#include "tests/program/written_code.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace heapsift;
 using namespace heapsift::test;
-
-namespace {
-
-// Of 3.13, as all of these programs.
-constexpr std::uint8_t op_load_global = 91, op_load_name = 92, op_load_attribute = 82, op_store_name = 114,
-                       op_store_item = 39, op_import_from = 74, op_load_deref = 84, op_load_const = 83,
-                       op_instrumented_line = 254;
-
-struct WrittenLine {
-    std::uint8_t steps;  // lines behind the one before, the first behind the line of `def`, which is 10
-    std::vector<Instruction> instructions;
-};
-
-/// At most 32 bytes of instructions.
-Address code_with_lines(ProgramHeap& program, const std::string& name, const std::vector<std::string>& names,
-                        const std::vector<WrittenLine>& lines) {
-    const auto& l = program.heap.layout().code;
-    const Operations& operations = *operations_of(program.heap.layout().version);
-    const Address code = program.code_using(name, "/srv/app/app.py", names);
-    std::string table;
-    std::uint64_t at = 0;
-    for (const WrittenLine& line : lines) {
-        std::uint64_t units = 0;
-        for (const Instruction& one : line.instructions) {
-            program.heap.put(code + *l.co_code_adaptive + at, one.operation);
-            program.heap.put(code + *l.co_code_adaptive + at + 1, one.argument);
-            at += operations.size(one);
-            units += operations.size(one) / 2;
-        }
-        for (std::uint8_t steps = line.steps; units > 0;
-             steps = 0) {  // locations.md: no columns, eight units at most
-            const std::uint64_t some = std::min<std::uint64_t>(units, 8);
-            table += static_cast<char>(0x80 | 13 << 3 | (some - 1));
-            table += static_cast<char>(steps << 1);
-            units -= some;
-        }
-    }
-    program.heap.set(code, l.co_linetable, program.heap.bytes(table));
-    return code;
-}
-
-std::vector<std::string> places_of(const std::vector<SourcePlace>& places) {
-    std::vector<std::string> texts;
-    for (const SourcePlace& place : places)
-        texts.push_back(place.function + ":" + std::to_string(place.line));
-    return texts;
-}
-
-}  // namespace
 
 TEST_CASE("suspects: the line that uses what holds it, first where something is added",
           "[program][suspects]") {
@@ -93,14 +43,12 @@ TEST_CASE("suspects: lines where a key and a shared variable are used", "[progra
     program.module("app", "/srv/app/app.py", {});
     const Analysed analysed(program);
     const CodeThatNames code(analysed.heap);
-    std::size_t all = 0;
-    CHECK(places_of(code.of({{.kind = NameInSource::Kind::key, .text = "cache"}}, 8, all)) ==
-          Kinds{"serve:14"});
+    CHECK(places_of(code.of({{.kind = NameInSource::Kind::key, .text = "cache"}}, 8)) == Kinds{"serve:14"});
     CHECK(places_of(code.of({{.kind = NameInSource::Kind::variable,
                               .text = "seen",
                               .file = "app.py",
                               .within = "main.<locals>."}},
-                            8, all)) == Kinds{"main.<locals>.handle:16"});
+                            8)) == Kinds{"main.<locals>.handle:16"});
 }
 
 TEST_CASE("suspects: what makes such things also names what they are made of; the body of a module may",
@@ -115,13 +63,11 @@ TEST_CASE("suspects: what makes such things also names what they are made of; th
     program.module("app", "/srv/app/app.py", {});
     const Analysed analysed(program);
     const CodeThatNames code(analysed.heap);
-    std::size_t all = 0;
-    CHECK(places_of(code.that_make({"submit"}, {"slow"}, 8, all)) == Kinds{"flood:13", "<module>:35"});
-    CHECK(all == 2);
-    CHECK(places_of(code.that_make({"submit"}, {}, 1, all)) == Kinds{"warm:11"});
-    CHECK(all == 3);
-    CHECK(code.that_make({"submit"}, {"other"}, 8, all).empty());
-    CHECK(all == 0);
+    CHECK(places_of(code.that_make({"submit"}, {"slow"}, 8)) == Kinds{"flood:13", "<module>:35"});
+    const CodePlaces one = code.that_make({"submit"}, {}, 1);
+    CHECK(places_of(one) == Kinds{"warm:11"});
+    CHECK(one.more == 2);
+    CHECK(code.that_make({"submit"}, {"other"}, 8).places.empty());
     CHECK(names_of_callee({"Cache.expire", "app.py", 3}) == Kinds{"expire"});
     CHECK(names_of_callee({"f.<locals>.g", "app.py", 3}).empty());
     CHECK(names_of_callee({}).empty());

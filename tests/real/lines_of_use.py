@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Of many lines that use a container, `suspects` must name those that fill it, and first (testdata/programs/lines_of_use.py).
+"""Of many lines that use a container, `suspects` must name those that fill it, and first (testdata/programs/lines_of_use.py); and the line
+behind other causes (testdata/programs/lines_of_causes.py).
 
     lines_of_use.py --heapsift build/release/heapsift [--tree forky=/var/cache/heapsift/forky] [--versions DIR] [--cases beside …]
 """
@@ -15,19 +16,23 @@ import cores
 import harness
 from asked import AskedCore, BadAnswer
 
-_PROGRAM = os.path.join(cores.PROGRAMS, "lines_of_use.py")
+_PROGRAMS = ("lines_of_use.py", "lines_of_causes.py")
 # Not told: what 3.6 calls as a method and what it only gets are one instruction.
 _SINCE = {"items": (3, 7), "values": (3, 7)}
 
 
-def all_cases():
-    with open(_PROGRAM, encoding="utf-8") as file:
+# Where it is not among the functions that use what is filled.
+_ELSEWHERE = {"later": lambda suspect: suspect["set_later"]["set_in"], "tied": lambda suspect: suspect["tied_in"]}
+
+
+def cases_of(program):
+    with open(os.path.join(cores.PROGRAMS, program), encoding="utf-8") as file:
         return re.findall(r"# line (\w+)$", file.read(), re.M)
 
 
 def main():
     parser = harness.parser(__doc__.splitlines()[0], kinds=("kernel",))
-    parser.add_argument("--cases", nargs="*", default=all_cases())
+    parser.add_argument("--cases", nargs="*", default=[case for program in _PROGRAMS for case in cases_of(program)])
     options = parser.parse_args()
     options.heapsift = os.path.abspath(options.heapsift)
     work, found, kinds, failures = harness.begin(options, "lines_of_use")
@@ -48,16 +53,18 @@ def main():
 def faults_of(options, interpreter, case, kind, work):
     folder = harness.folder_for(interpreter, work, "heapsift-lines-of-use-")
     try:
-        for name in ("lines_of_use.py", "standstill.py"):
+        program = next(one for one in _PROGRAMS if case in cases_of(one))
+        for name in (program, "standstill.py"):
             shutil.copy(os.path.join(cores.PROGRAMS, name), folder)
         truth_path = os.path.join(folder, "truth.json")
-        core, _ = cores.take_at_rest(interpreter, ["lines_of_use.py", case], kind, folder, truth_path)
+        core, _ = cores.take_at_rest(interpreter, [program, case], kind, folder, truth_path)
         with open(truth_path, encoding="ascii") as file:
             truth = json.load(file)
         suspects = AskedCore(options.heapsift, core, folder, interpreter.tree).data("suspects")["suspects"]
         if not suspects:
             return ["no suspect"]
-        places = [(place["function"].split(".")[-1], place["line"]) for place in suspects[0]["used_in"]]
+        found = _ELSEWHERE.get(case, lambda suspect: suspect["used_in"])(suspects[0])
+        places = [(place["function"].split(".")[-1], place["line"]) for place in found]
         named = [line for _, line in places]
         if truth["line"] not in named:
             return ["line %d is not among %s: %s" % (truth["line"], places, suspects[0]["sentence"])]

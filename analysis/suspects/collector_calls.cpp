@@ -1,0 +1,40 @@
+// A setting of the collector is made by one call of module gc, which the code of the program has by its name.
+
+#include "analysis/suspects/collector_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heapsift {
+
+std::string call_behind(CycleReason::Kind kind) {
+    switch (kind) {
+        case CycleReason::Kind::disabled:
+            return "disable";
+        case CycleReason::Kind::threshold_0:
+            return "set_threshold";
+        case CycleReason::Kind::frozen:
+            return "freeze";
+        case CycleReason::Kind::saved:
+            return "set_debug";
+        default:
+            return {};
+    }
+}
+
+std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const std::vector<GcState>& states,
+                                           std::size_t most) {
+    const auto in_any = [&](auto&& is_set) { return std::any_of(states.begin(), states.end(), is_set); };
+    std::vector<std::string> names;
+    if (in_any([](const GcState& state) { return !state.enabled; })) names.push_back("disable");
+    names.push_back("set_threshold");
+    if (in_any([](const GcState& state) { return state.debug != 0; })) names.push_back("set_debug");
+    if (in_any([](const GcState& state) { return state.frozen.objects > 0; })) names.push_back("freeze");
+    std::vector<CollectorCall> calls;
+    for (const std::string& name : names)
+        if (CodePlaces in = code.that_call({name}, "gc", most); !in.places.empty())
+            calls.push_back({"gc." + name + "()", std::move(in)});
+    return calls;
+}
+
+}  // namespace heapsift
