@@ -160,7 +160,8 @@ MemoryGroups MemoryGroups::of(std::int32_t pid, const std::string& proc, bool ch
     MemoryGroups groups;
     groups.check_ = check;
     const std::string process = fmt::format("{}/{}", proc, pid);
-    const auto membership = read_proc_file(process + "/cgroup");
+    groups.membership_ = read_proc_file(process + "/cgroup");
+    const auto& membership = groups.membership_;
     if (!membership) return groups;
     for (const GroupVersion version : {GroupVersion::v1, GroupVersion::v2}) {
         const auto path = group_path_in(*membership, version);
@@ -188,6 +189,10 @@ MemoryGroups MemoryGroups::of(std::int32_t pid, const std::string& proc, bool ch
         if (!any(proc + "/self/mountinfo", "")) any(process + "/mountinfo", process + "/root");
     }
     return groups;
+}
+
+bool MemoryGroups::are_those_of(std::int32_t pid, const std::string& proc) const {
+    return read_proc_file(fmt::format("{}/{}/cgroup", proc, pid)) == membership_;
 }
 
 std::optional<GroupUse> MemoryGroups::use_of(const Folder& folder) const {

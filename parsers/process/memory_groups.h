@@ -53,6 +53,9 @@ public:
     /// process that has gone has no groups.
     static MemoryGroups of(std::int32_t pid, const std::string& proc = "/proc", bool check = true);
 
+    /// False once the process is in another group than then, or its group has another name.
+    bool are_those_of(std::int32_t pid, const std::string& proc = "/proc") const;
+
     /// Those with a limit, each as it is now, the process's own first. Cost: three small files a group.
     std::vector<GroupUse> limited() const;
     /// The one whose limit is least; nothing without one.
@@ -71,6 +74,7 @@ private:
     std::optional<GroupUse> use_of(const Folder& folder) const;
 
     std::vector<Folder> folders_;
+    std::optional<std::string> membership_;  // /proc/PID/cgroup
     bool check_ = true;
 };
 

@@ -5,7 +5,8 @@
 // process started tells it from a later one with its number.
 //
 // A limit can be changed while the process runs (systemctl set-property, a resized pod), and a process can be
-// moved: limits are read anew at each look, the groups themselves found anew every ten seconds.
+// moved, its group be renamed: limits, and in which group it is, are read anew at each look, where the groups
+// are mounted every ten seconds.
 
 #include "parsers/process/memory_watch.h"
 
@@ -123,9 +124,11 @@ MemoryWatch::Look MemoryWatch::look() {
         return seen;
     }
     constexpr std::chrono::seconds groups_last{10};
-    if (Clock::now() - groups_found_ > groups_last) {
+    const bool moved = !groups_.are_those_of(pid_, proc_);
+    if (moved || Clock::now() - groups_found_ > groups_last) {
         groups_ = MemoryGroups::of(pid_, proc_, check_);
         groups_found_ = Clock::now();
+        if (moved) killed_before_ = groups_.killed();
     }
     const std::uint64_t least_limit = limit().bytes;
     for (const WatchCondition& condition : conditions_) {

@@ -106,6 +106,30 @@ TEST_CASE("watch: without a group's limit the machine's memory counts", "[proces
               .reason == WatchEnd::Reason::due);
 }
 
+TEST_CASE("watch: the limit of the group in which it is now", "[process][watch]") {
+    const WatchedProcess process(100 * watched_mib);
+    const std::string top = process.directory.path() + "/cg";
+    process.directory.write("proc/self/mountinfo", "30 24 0:26 / " + top + " rw - cgroup2 cgroup2 rw\n");
+    process.directory.write("proc/7/cgroup", "0::/wide\n");
+    for (const auto& [name, limit] :
+         {std::pair("wide", 500u), std::pair("narrow", 110u), std::pair("new", 120u)}) {
+        process.directory.write(std::string("cg/") + name + "/memory.max",
+                                std::to_string(limit * watched_mib) + "\n");
+        process.directory.write(std::string("cg/") + name + "/memory.current", "1\n");
+    }
+    MemoryWatch watch(7, {{WatchMeasure::resident, 0, 0.8}}, process.proc, false);
+    const auto now = MemoryWatch::Clock::now();
+    CHECK(watch.wait(now).reason == WatchEnd::Reason::due);
+    CHECK(watch.limit().bytes == 500 * watched_mib);
+    const std::string other = GENERATE("narrow", "new");  // moved there, or renamed
+    process.directory.write("proc/7/cgroup", "0::/" + other + "\n");
+    const WatchEnd end = watch.wait(now);
+    CHECK(end.reason == WatchEnd::Reason::met);
+    CHECK(watch.limit().folder == top + "/" + other);
+    process.directory.write("cg/" + other + "/memory.max", "max\n");  // and is limited no more
+    CHECK(watch.wait(now).reason == WatchEnd::Reason::due);
+}
+
 TEST_CASE("watch: a process that has gone, or another with its number", "[process][watch]") {
     WatchedProcess process(watched_mib);
     MemoryWatch watch(7, {{WatchMeasure::resident, watched_mib * 500, 0}}, process.proc, false);

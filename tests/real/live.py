@@ -2,7 +2,7 @@
 """Questions about processes that live, and cores taken before the memory ends.
 
     live.py --heapsift build/dev/heapsift --interpreter /usr/bin/python3.11
-    live.py … --cases when --times 100          a hundred times, at speeds up to a tenth of the limit a second
+    live.py … --cases when --times 100          a hundred times, at speeds up to a tenth of the limit a second, in seven SHAPES
 
 As root, as the same user, without permission, of no Python, of a zombie, in namespaces; what is left is nothing: no core in use, no
 index, no file. `when` lets a program grow in a control group of its own until the OOM killer ends it: the core must be there before,
@@ -24,6 +24,7 @@ import threading
 import time
 
 import harness
+from memory_groups import Group
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "testdata", "programs", "living.py")
 NODES = 1234
@@ -37,7 +38,7 @@ _not_covered = []
 def main():
     parser = harness.parser(__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="*", default=["asked", "refused", "namespaces", "watch", "sidecar", "when"])
-    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--times", type=int, default=len(SHAPES))
     parser.add_argument("--at-once", type=int, default=2)
     options = parser.parse_args()
     options.kinds = []
@@ -397,69 +398,12 @@ def all_files_found(heapsift, work, pid):
     return answer.returncode == ANSWERED and not answer.stdout.strip()
 
 
-class Group:
-    """A control group of version 1 or 2 with a limit, or None of `make` where none can be made."""
-
-    def __init__(self, folder, version):
-        self.folder, self.version = folder, version
-
-    @staticmethod
-    def make(name, limit):
-        for root, version in memory_roots():
-            folder = os.path.join(root, "heapsift-%s-%d" % (name, os.getpid()))
-            try:
-                os.mkdir(folder)
-                group = Group(folder, version)
-                group.write("memory.limit_in_bytes" if version == 1 else "memory.max", limit)
-                group.write("memory.swappiness" if version == 1 else "memory.swap.max", 0, optional=True)
-                return group
-            except OSError:
-                if os.path.isdir(folder):
-                    os.rmdir(folder)
-        return None
-
-    def write(self, name, value, optional=False):
-        try:
-            with open(os.path.join(self.folder, name), "w") as file:
-                file.write(str(value))
-        except OSError:
-            if not optional:
-                raise
-
-    def enter(self):
-        self.write("cgroup.procs", os.getpid())
-
-    def peak(self):
-        with open(os.path.join(self.folder, "memory.max_usage_in_bytes" if self.version == 1 else "memory.peak")) as file:
-            return int(file.read())
-
-    def remove(self):
-        for _ in range(100):
-            try:
-                os.rmdir(self.folder)
-                return
-            except OSError:
-                time.sleep(0.05)
-
-
-def memory_roots():
-    """(folder in which groups may be made, version)."""
-    with open("/proc/mounts") as file:
-        mounts = [line.split() for line in file]
-    for _, place, kind, options, *_ in mounts:
-        if kind == "cgroup" and "memory" in options.split(","):
-            yield place, 1
-    for _, place, kind, *_ in mounts:
-        if kind == "cgroup2":
-            try:
-                with open(place + "/cgroup.subtree_control") as file:
-                    if "memory" in file.read().split():
-                        yield place, 2
-            except OSError:
-                pass
-
-
 LIMIT = 160 * MIB
+
+
+# How it grows, and what becomes of its group meanwhile: it grows once a second and not between; its children grow; the limit is of the group above;
+# the group gets another name (version 1), or its limit, while it is waited; the process is moved to another
+SHAPES = ("steady", "bursts", "children", "nested", "renamed", "lowered", "moved")
 
 
 def when(heapsift, interpreter, work, times, at_once):
@@ -481,18 +425,29 @@ def grow_to_the_limit(heapsift, interpreter, work, number):
     case = "--when, %d" % number
     choice = random.Random(number)
     speed = choice.uniform(0.02, 0.095) * LIMIT
-    condition = choice.choice(["rss>80%", "cgroup>80%", "rss>80%|2GiB", "growth>1GiB|cgroup>85%"])
-    group = Group.make("when-%d" % number, LIMIT)
+    shape = SHAPES[number % len(SHAPES)]
+    condition = choice.choice(["rss>80%", "cgroup>80%", "rss>80%|2GiB", "growth>1GiB|cgroup>85%"] if shape != "children" else ["cgroup>80%"])
+    case += ", " + shape
+    group = Group.make("when-%d" % number, 4 * LIMIT if shape == "moved" else None if shape == "lowered" else LIMIT)
+    last = group.below("app") if shape == "nested" else group
+    narrow = Group.make("narrow-%d" % number, LIMIT) if shape == "moved" else None
     core = os.path.join(work, "when.%d" % number)
     try:
-        with Living(interpreter, int(0.6 * LIMIT), int(speed), enter=group.enter) as living:
+        at_once = {"children": 0.1, "moved": 0.2}.get(shape, 0.6)
+        with Living(interpreter, int(at_once * LIMIT), int(speed), shape, enter=last.enter) as living:
             if not living.ready:
                 return fail(case, "the program did not start")
             watcher = subprocess.Popen([heapsift, "capture", str(living.pid), "-o", core, "--when", condition], stdin=subprocess.DEVNULL,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             line = watcher.stderr.readline()  # it watches
-            if "waiting for" not in line or group.folder not in line:
+            if "waiting for" not in line or (group.folder not in line and shape != "lowered"):
                 fail(case, "it does not say the limit that it waits for: %s" % line)
+            if shape == "lowered":
+                group.limit(LIMIT)
+            elif shape == "moved":
+                narrow.enter(living.pid)
+            elif shape == "renamed" and not group.rename() and group.version == 1:
+                fail(case, "it cannot be renamed")
             living.process.stdin.write("grow\n")
             living.process.stdin.flush()
             ended = []
@@ -513,7 +468,9 @@ def grow_to_the_limit(heapsift, interpreter, work, number):
     finally:
         if os.path.exists(core):
             os.remove(core)
-        group.remove()
+        for one in (last, group, narrow):
+            if one and os.path.exists(one.folder):
+                one.remove()
 
 
 def watch(heapsift, interpreter, work):
