@@ -43,6 +43,7 @@
 #include "parsers/snapshot/owned_memory.h"
 #include "parsers/snapshot/regions.h"
 #include "parsers/snapshot/rows_of_memory.h"
+#include "parsers/snapshot/untouched_memory.h"
 
 #include <fmt/format.h>
 
@@ -136,6 +137,17 @@ void note_allocators(const CoreFile& core, const Allocations& allocations, Diagn
     }
 }
 
+/// Reports a captured core's note that contradicts the core. Cost: untouched_memory's.
+void note_contradicted(const CoreFile& core, Diagnostics& diagnostics) {
+    if (!core.absent_pages()) return;
+    if (const std::uint64_t pages = untouched_memory(core).contradicted_pages; pages > 0)
+        diagnostics.add("notes-damaged",
+                        fmt::format("its note of pages that were never touched names {} that have bytes: "
+                                    "these count as in use, and others may be wrong",
+                                    pages),
+                        Severity::damage);
+}
+
 /// Facts that only the heap tells. What is learned first is there for the next.
 LearnedFacts learn(const FoundObjects& objects, const HeapSources& sources, Diagnostics& odd) {
     LearnedFacts learned;
@@ -214,6 +226,7 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
         found.objects = find_objects(core, *sources.access, found.odd, progress);
         pass("what the heap says of itself");
         found.learned = learn(found.objects, sources, found.odd);
+        note_contradicted(core, found.odd);
     }
     heap.objects = std::move(found.objects);
     if (!found.learned.left_out.empty()) core.add_not_saved(found.learned.left_out);

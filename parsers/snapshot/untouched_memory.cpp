@@ -12,7 +12,8 @@
 // arena has not grown to: some versions of gdb write its zeros, some leave it out, and then heapsift knows of it
 // from the arena's header.)
 //
-// A core that `heapsift capture` took says it in a note, which no copy loses (parsers/elf/absent_pages.h).
+// A core that `heapsift capture` took says it in a note, which no copy loses (parsers/elf/absent_pages.h). It is believed
+// of pages of zeros alone: what has other bytes was there, whatever a damaged note says.
 //
 // A block so large that malloc asks the kernel for a mapping of its own is fresh: the pages of zeros in it are those
 // that nobody has touched yet, or that were filled with zeros. The first is far more common (an image that is still
@@ -27,6 +28,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -80,12 +82,62 @@ bool has_written_zeros(const AddressSpace& memory, const Segment& segment) {
 
 /// What of the segment lies in sorted ranges, as offsets.
 template <class F>
-void visit_absent(const std::vector<AddressRange>& ranges, const Segment& segment, F&& visit) {
+void visit_parts(const std::vector<AddressRange>& ranges, const Segment& segment, F&& visit) {
     auto at = std::partition_point(ranges.begin(), ranges.end(),
                                    [&](const AddressRange& range) { return range.end <= segment.start; });
     for (; at != ranges.end() && at->start < segment.end(); ++at)
         visit(std::max(at->start, segment.start) - segment.start,
               std::min(at->end, segment.end()) - segment.start);
+}
+
+bool all_zeros(const std::byte* from, std::uint64_t bytes) {
+    return bytes == 0 || (*from == std::byte{0} && std::memcmp(from, from + 1, bytes - 1) == 0);
+}
+
+/// The pages in sorted ranges of whole pages of which the segment has bytes other than zeros. Holes are not read.
+std::vector<AddressRange> pages_with_bytes(const AddressSpace& memory, const Segment& segment,
+                                           const std::vector<AddressRange>& ranges) {
+    std::vector<AddressRange> found;
+    const auto holes = [&] {
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> found_holes;
+        memory.visit_holes(segment,
+                           [&](std::uint64_t from, std::uint64_t to) { found_holes.emplace_back(from, to); });
+        return found_holes;
+    }();
+    auto hole = holes.begin();
+    visit_parts(ranges, segment, [&](std::uint64_t from, std::uint64_t to) {
+        for (std::uint64_t at = from; at < to;) {
+            while (hole != holes.end() && hole->second <= at) ++hole;
+            if (hole != holes.end() && hole->first <= at) {
+                at = std::min(hole->second, to);
+                continue;
+            }
+            const Address page = (segment.start + at).rounded_down(page_bytes);
+            std::uint64_t end = std::min(to, page + page_bytes - segment.start);
+            if (hole != holes.end()) end = std::min(end, hole->first);
+            if (!all_zeros(segment.data + at, end - at) && (found.empty() || found.back().end <= page))
+                found.push_back({page, page + page_bytes});
+            at = end;
+        }
+    });
+    return found;
+}
+
+/// What a captured core's note calls absent, but for pages that have bytes.
+void add_absent(const AddressSpace& memory, const Segment& segment, const std::vector<AddressRange>& absent,
+                UntouchedMemory& untouched) {
+    const std::vector<AddressRange> with_bytes = pages_with_bytes(memory, segment, absent);
+    untouched.contradicted_pages += with_bytes.size();
+    auto page = with_bytes.begin();
+    visit_parts(absent, segment, [&](std::uint64_t from, std::uint64_t to) {
+        Address at = segment.start + from;
+        const Address end = segment.start + to;
+        for (; page != with_bytes.end() && page->start < end; ++page) {
+            if (at < page->start) untouched.never.push_back({at, page->start});
+            at = page->end;
+        }
+        if (at < end) untouched.never.push_back({at, end});
+    });
 }
 
 /// Whether the file's holes are the pages that were never there.
@@ -135,7 +187,7 @@ UntouchedMemory untouched_memory(const CoreFile& core) {
         if (!tells || is_in(shared, segment.start))
             add_zero_pages(memory, segment, untouched.zeros);
         else if (segment.module < 0 && absent)
-            visit_absent(*absent, segment, add_never);
+            add_absent(memory, segment, *absent, untouched);
         else if (segment.module < 0)
             memory.visit_holes(segment, add_never);
     }

@@ -118,6 +118,27 @@ TEST_CASE("untouched memory: a captured core says it itself, with holes and with
     CHECK(found.zeros.empty());
 }
 
+TEST_CASE("untouched memory: a page that has bytes was there, whatever a captured core's note says",
+          "[snapshot][regions]") {
+    const TemporaryDirectory directory;
+    CoreWriter core = core_of_an_arena();
+    // The first and the fourth page have bytes.
+    const auto absent =
+        GENERATE(std::vector<AddressRange>{{Address(arena), Address(arena + 6 * page)}},
+                 std::vector<AddressRange>{{Address(arena - 9 * page), Address(arena + 2 * page)},
+                                           {Address(arena + 2 * page), Address(arena + 3 * page)},
+                                           {Address(arena + 3 * page), Address(rest + 30 * page)}});
+    core.note(absent_pages_note_type, absent_pages_note(absent), std::string(capture_note_owner));
+    const std::string bytes = core.bytes();
+    const bool with_holes = GENERATE(false, true);
+    const UntouchedMemory found =
+        untouched_in(with_holes ? write_with_holes(directory, bytes) : directory.write("core", bytes));
+    CHECK(numbers(found.never) ==
+          Ranges{{arena + page, arena + 3 * page}, {arena + 4 * page, rest + 16 * page}});
+    CHECK(found.contradicted_pages == 2);
+    CHECK(found.zeros.empty());
+}
+
 TEST_CASE("untouched memory: what processes share is saved whether it was touched or not",
           "[snapshot][regions]") {
     const TemporaryDirectory directory;
