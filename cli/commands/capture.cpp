@@ -289,7 +289,9 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   What is saved is what the kernel would save (core(5), coredump_filter):
   memory that was used, and the first page of each program file. --full also
   saves program files, shared files, and what the process asked not to dump.
-  Memory of memfd_secret nobody can read: it is named, without its bytes.
+  Memory of memfd_secret nobody can read: it is named, without its bytes. Of a
+  file for which a userfaultfd answers, and of huge pages, only pages are saved
+  that the process has: to look at others would make them.
   The core also says which pages the process never touched, and however it is
   copied or compressed, its answers stay the same. A core of gcore, and one of
   the kernel that lost its holes, do not say it: `memory` then counts what is

@@ -9,7 +9,9 @@
 // between them, ends the copy (PTRACE_O_EXITKILL would do so too if the helper itself were killed), and goes.
 //
 // A killed child stays a zombie until its parent asks for it, and this parent does not know of it. So the helper has a
-// thread of the process ask (wait4 with __WALL): one thread stands for some microseconds more.
+// thread of the process ask (wait4 with __WALL): one thread stands for some microseconds more. (If it does so on another
+// processor than before, the kernel writes that one's number into the thread's rseq area, as whenever a thread moves. Of a
+// process that SIGSTOP stopped this word is all that differs afterwards from the core.)
 //
 // One thing is not as if nothing had been: if the process calls exec while its copy is read, the kernel sends it SIGCHLD at
 // the copy's end (do_notify_parent: the child is one of another program). Who does not handle it does not notice.

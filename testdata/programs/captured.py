@@ -2,7 +2,8 @@
 
     captured.py MODE [COUNT]        threads: COUNT threads that wait and work; restless: it forks, spawns, and ends threads all the while;
                                     plain; children: two child processes besides; large: 96 MiB of memory besides; holes: COUNT pages besides, each
-                                    with its number, and as many between them that were never touched; it says where they begin
+                                    with its number, and as many between them that were never touched; it says where they begin. Besides
+                                    guards, and a file's mapping that goes beyond the file, which have pages that nobody can read
 
 On a line `exec` it becomes another process of the same program, by exec, and says `ready` again. It answers each other line of standard input with the same line, the number of things that went wrong so far, and the first of them. Wrong is: a sum
 that is not what it must be, a wait that ended early or with an error, a lock that was lost, a signal that nobody sent, a child that it did not make.
@@ -17,6 +18,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -95,6 +97,25 @@ def written_pages(count):
     return pages
 
 
+def unreadable_pages():
+    guard, page = 102, mmap.PAGESIZE  # MADV_GUARD_INSTALL, Linux 6.13; of files' mappings 6.15
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    own = libc.mmap(None, 3000 * page, 3, 0x22, -1, 0)
+    ctypes.memset(own, 7, 3000 * page)
+    libc.madvise(own + 100 * page, 2800 * page, guard)
+    with tempfile.TemporaryFile() as file:
+        file.write(b"x" * (40 * page + 100))
+        file.flush()
+        for guards in ((), (12, 33), (20, 499), (250, 499)):  # page numbers, where a search for the file's end may look
+            start = libc.mmap(None, 500 * page, 3, 2, file.fileno(), 0)
+            ctypes.memset(start + page, 7, page)
+            for number in guards:
+                libc.madvise(start + number * page, page, guard)
+
+
 def no_unknown_child():
     try:
         found = os.waitpid(-1, os.WNOHANG | WALL)
@@ -117,6 +138,8 @@ def main():
     children = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"]) for _ in range(2)] if mode == "children" else []
     ballast = bytearray(os.urandom(1 << 16) * (96 << 4)) if mode == "large" else b""
     pages = written_pages(count) if mode == "holes" else None
+    if mode == "holes":
+        unreadable_pages()
     where = [ctypes.addressof(ctypes.c_char.from_buffer(pages))] if pages else []
     print("ready", os.getpid(), *[child.pid for child in children], *where, flush=True)
     while True:

@@ -19,6 +19,8 @@ it is asked, after every capture. Both ways (with --fork and without), plain and
     namespace   in a PID and mount namespace of its own, as process 1 (root only)
     not_forked  --fork of what cannot be forked (a userfaultfd that is told of forks, a frozen control group, a limit on processes): a core by the
                 other way, with a note, and the process goes on
+    not_touched what the process never touched stays so: pages that a userfaultfd answers for, huge pages (where some are free)
+    note        whose note of untouched pages was changed to name others, which have bytes: it says so, and answers in part
     secret      --full of a process with memory of memfd_secret: the mapping is named, and has no bytes
     refused     what cannot be captured, and a file that cannot be written: one line, exit 1, no file
 """
@@ -38,7 +40,7 @@ import time
 
 import harness
 from capturing import SECONDS, WAYS, Captured, Wrong, ask, capture, captured, capturing_of, check_core, each_way, states, wait_until
-from odd_processes import frozen, not_forked, secret
+from odd_processes import frozen, not_forked, not_touched, secret
 
 def main():
     parser = harness.parser("captures processes that are at work")
@@ -353,6 +355,36 @@ def forms(options, interpreter, folder):
         process.end()
 
 
+def note(options, interpreter, folder):
+    process = Captured(interpreter, folder, "holes", 300)
+    path = os.path.join(folder, "core")
+    try:
+        captured(options, process.pid, path)
+        whole = ask(options, path, "memory")
+        with open(path, "r+b") as core:
+            head = core.read(1 << 20)
+            at = head.index(b"heapsift\0\0\0\0\1") + 12  # its owner, and the form of its content
+            numbers, place = [], at + 1
+            while len(numbers) < 2:  # the gap before the first stretch, and its pages: that begins a page earlier
+                size = next(n for n in range(9) if head[place + n] < 128) + 1
+                numbers.append((place, head[place:place + size]))
+                place += size
+            (place, gap), _ = numbers
+            core.seek(place)
+            core.write(bytes([gap[0] - 1]) + gap[1:] if gap[0] & 127 else bytes([gap[0] + 1]) + gap[1:])
+        done = subprocess.run([options.heapsift, "memory", "--json", "--no-index", path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=SECONDS, env={**os.environ, "HEAPSIFT_STATE": "off", "XDG_CACHE_HOME": folder})
+        document = json.loads(done.stdout)
+        said = [one["message"] for one in document["warnings"] if one["code"] == "notes-damaged"]
+        if done.returncode != 3 or len(said) != 1 or "that have bytes" not in said[0]:
+            raise Wrong("exit %d, %s" % (done.returncode, document["warnings"]))
+        if whole["data"]["in_use"] > document["data"]["in_use"] + (64 << 20):
+            raise Wrong("in use: %d, and %d before" % (document["data"]["in_use"], whole["data"]["in_use"]))
+        return said[0]
+    finally:
+        process.end()
+
+
 def flat(value, place=""):
     """All that a document says, a line each."""
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -464,7 +496,7 @@ def refused(options, interpreter, folder):
 
 
 CASES = {"threads": threads, "restless": restless, "holes": holes, "stopped": stopped, "killed": killed, "replaced": replaced,
-         "exec": exec_meanwhile, "endings": endings, "forms": forms, "children": children, "namespace": namespace, "not_forked": not_forked, "secret": secret, "refused": refused}
+         "exec": exec_meanwhile, "endings": endings, "forms": forms, "children": children, "namespace": namespace, "not_forked": not_forked, "not_touched": not_touched, "note": note, "secret": secret, "refused": refused}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -76,6 +76,35 @@ if secret >= 0:
         word = "ready %d" % address
 """
 
+# A private mapping of a memfd, some of whose pages are in the page tables: for missing pages, or for such as only the file has (minor)
+_ANSWERED = """
+import fcntl
+file = os.memfd_create("answered")
+os.pwrite(file, b"D" * (100 << 12), 0)
+memory = libc.mmap(None, 200 << 12, 3, %d, file, 0)
+os.ftruncate(file, 200 << 12)
+for page in range(0, 100, 6):
+    ctypes.memset(memory + (page << 12), 65, 8)
+uffd = libc.syscall(323, 0o2000000)
+try:
+    fcntl.ioctl(uffd, 0xc018aa3f, ctypes.create_string_buffer(struct.pack("QQQ", 0xaa, 0, 0), 24))
+    fcntl.ioctl(uffd, 0xc020aa00, ctypes.create_string_buffer(struct.pack("QQQQ", memory, 200 << 12, %d, 0), 32))
+except OSError:
+    word = "impossible"
+def read():
+    os.read(uffd, 32)
+    os._exit(3)  # somebody looked at a page that was not there
+if word == "ready":
+    threading.Thread(target=read, daemon=True).start()
+"""
+_HUGE = """
+memory = libc.mmap(None, 8 << 21, 3, 0x40022, -1, 0)
+word = "impossible"
+if memory not in (None, (1 << 64) - 1):
+    ctypes.memset(memory + (2 << 21), 65, 1 << 21)
+    word = "ready %d" % memory
+"""
+
 
 def without_fork(options, script, path, what, said, **popen):
     began = time.monotonic()
@@ -195,6 +224,33 @@ def secret(options, interpreter, folder):
         return "named, without bytes"
     finally:
         script.end()
+
+
+def not_touched(options, interpreter, folder):
+    del interpreter
+    done = []
+    for name, script in (("missing pages", _ANSWERED % (2, 1)), ("minor faults", _ANSWERED % (1, 4)), ("huge pages", _HUGE)):
+        script = Script(script)
+        try:
+            if script.said[0] != "ready":
+                continue
+            for core, more in WAYS:
+                try:
+                    captured(options, script.pid, os.path.join(folder, core), "-f", *more)
+                    script.answers("after capture %s" % " ".join(more))
+                except (OSError, Wrong, subprocess.TimeoutExpired) as error:
+                    raise Wrong("%s, %s: %s" % (name, " ".join([core, *more]), error)) from None
+                if name == "huge pages" and huge_kib(script.pid) != 2048:
+                    raise Wrong("%s: it has %d KiB of huge pages" % (" ".join([core, *more]), huge_kib(script.pid)))
+            done.append(name)
+        finally:
+            script.end()
+    return ", ".join(done) or "not possible here"
+
+
+def huge_kib(pid):
+    with open("/proc/%d/smaps" % pid) as file:
+        return sum(int(line.split()[1]) for line in file if line.startswith("Private_Hugetlb:"))
 
 
 def segments_of(core):
