@@ -399,6 +399,7 @@ def all_files_found(heapsift, work, pid):
 
 
 LIMIT = 160 * MIB
+OWN_LIMIT = 40 * MIB  # a fourth of what is captured
 
 
 # How it grows, and what becomes of its group meanwhile: it grows once a second and not between; its children grow; the limit is of the group above;
@@ -416,12 +417,15 @@ def when(heapsift, interpreter, work, times, at_once):
     print("      control groups of version %d" % probe.version)
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         results = list(pool.map(lambda number: grow_to_the_limit(heapsift, interpreter, work, number), range(times)))
-    good = [result for result in results if result]
+    good = [result[0] for result in results if result]
     print("      %d of %d cores were there before the kill, %.1f to %.1f s" % (len(good), times, min(good, default=0), max(good, default=0)), flush=True)
+    peaks = [result[1] for result in results if result and result[1]]
+    if peaks:
+        print("      in a group of its own capture took %.1f to %.1f MiB" % (min(peaks) / MIB, max(peaks) / MIB), flush=True)
 
 
 def grow_to_the_limit(heapsift, interpreter, work, number):
-    """How long before the end of the process its core was there, in seconds; None if there was none in time."""
+    """How long before the end of the process its core was there, in seconds, and what capture took in a group of its own; None if none was in time."""
     case = "--when, %d" % number
     choice = random.Random(number)
     speed = choice.uniform(0.02, 0.095) * LIMIT
@@ -431,6 +435,8 @@ def grow_to_the_limit(heapsift, interpreter, work, number):
     group = Group.make("when-%d" % number, 4 * LIMIT if shape == "moved" else None if shape == "lowered" else LIMIT)
     last = group.below("app") if shape == "nested" else group
     narrow = Group.make("narrow-%d" % number, LIMIT) if shape == "moved" else None
+    # What waits and captures is in a group of its own, or beside the program in the same.
+    own = None if number // len(SHAPES) % 2 else Group.make("own-%d" % number, OWN_LIMIT)
     core = os.path.join(work, "when.%d" % number)
     try:
         at_once = {"children": 0.1, "moved": 0.2}.get(shape, 0.6)
@@ -438,7 +444,7 @@ def grow_to_the_limit(heapsift, interpreter, work, number):
             if not living.ready:
                 return fail(case, "the program did not start")
             watcher = subprocess.Popen([heapsift, "capture", str(living.pid), "-o", core, "--when", condition], stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=(own or last).enter)
             line = watcher.stderr.readline()  # it watches
             if "waiting for" not in line or (group.folder not in line and shape != "lowered"):
                 fail(case, "it does not say the limit that it waits for: %s" % line)
@@ -464,11 +470,11 @@ def grow_to_the_limit(heapsift, interpreter, work, number):
                 fail(case, "the process was not killed at its limit, but ended with %d" % end)  # the limit must be a real one
         answer = run(heapsift, work, ["types", "--json", core])
         check_types(case, answer, None)
-        return seconds
+        return seconds, own and own.peak()
     finally:
         if os.path.exists(core):
             os.remove(core)
-        for one in (last, group, narrow):
+        for one in (last, group, narrow, own):
             if one and os.path.exists(one.folder):
                 one.remove()
 
