@@ -31,7 +31,7 @@ log=$tests/test.log
 packages=("${build_packages[@]}" catch2 dwz)
 packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-pil python3-lxml mypy python3-dbg debootstrap libjemalloc2 libjemalloc-dev
     musl-tools python3-django python3-sqlalchemy python3-flask python3-aiohttp python3-matplotlib python3-sklearn python3-gevent python3-twisted
-    python3-ipython python3-venv zsh fish bash-completion man-db mandoc
+    python3-ipykernel python3-ipython python3-venv zsh fish bash-completion man-db mandoc
     zstd python3-distributed python3-dask python3-fsspec python3-paramiko python3-yaml parallel rsync openssh-client jq  # a fleet
     tmux libffi-dev make xz-utils)  # to build a Python
 # Services, which a machine starts when they are installed: only in the trees of CI, where nothing is started but by a test.

@@ -21,8 +21,8 @@ set(allowed
     cli/render/arrays cli/render/export cli/query/row_tables
     # lines of a batch: their keys, paths, and signatures, whose first part is the program; and what kind of file has them
     cli/report/fleet cli/report/lines_source
-    # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name
-    analysis/path_expression analysis/suspects/pattern analysis/suspects/callback_rules analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
+    # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name; "<stdin>-1", "tmp1a2b3c4d.py"
+    analysis/path_expression analysis/suspects/pattern analysis/suspects/general_numbers analysis/suspects/callback_rules analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
     # names of modules and paths of files: whose code is what
     analysis/holding/groups analysis/refcounts analysis/suspects/signature analysis/program_facts analysis/suspects/code_that_names
     analysis/suspects/names_in_source analysis/suspects/class_in_source analysis/suspects/foreign_functions

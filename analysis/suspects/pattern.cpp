@@ -131,7 +131,10 @@ std::string pattern_of(const RetainedLookup& retained, const OverviewResult& ove
             std::string content = general_type_name(suspect.holder->joint ? suspect.holder->joint->type
                                                                           : suspect.holder->content_type);
             if (!suspect.cause.function.empty()) content += " " + suspect.cause.function + "()";
-            return with_content(place_of_holder(Scene(retained, *suspect.holder)), content);
+            // By which of its names (Out, _, _7) a result of a cell is still there differs with what else was run.
+            const bool is_result = suspect.cause.kind == std::string_view("notebook-results");
+            return with_content(is_result ? "Out[*]" : place_of_holder(Scene(retained, *suspect.holder)),
+                                content);
         }
         case Suspect::Kind::pinned: {
             const ArrayHolderRow& row = *overview.pinned;

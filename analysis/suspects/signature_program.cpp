@@ -7,13 +7,16 @@
 //
 // multiprocessing's spawn and forkserver start "python -c 'from multiprocessing.spawn import spawn_main; …'". The child is
 // told how the parent was started (spawn.py, get_preparation_data): it sets sys.argv to the parent's, and imports the
-// parent's main module once more, as __mp_main__; but not a package's __main__, nor what -c ran.
+// parent's main module once more, as __mp_main__; but not a package's __main__, nor what -c ran. What it was told is, as
+// long as it runs, a local of multiprocessing.spawn._main: the parent may have changed its sys.argv. Loky, of joblib,
+// starts "python -m joblib.externals.loky.backend.popen_loky_posix …", and hands on sys.argv alone.
 
 #include "analysis/suspects/signature_program.h"
 
 #include "analysis/suspects/general_numbers.h"
 #include "parsers/base/text.h"
 #include "parsers/cpython/known_types.h"
+#include "parsers/cpython/threads.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -31,6 +34,8 @@ using Words = std::vector<std::string>;
 
 constexpr std::size_t kept_of_command_line = 79;
 constexpr std::size_t most_words = 64, longest_word = 4096, longest_program = 120;
+constexpr std::string_view main_of_package = ".__main__", main_file_of_package = "/__main__.py";
+constexpr std::string_view module_of_loky = "loky.backend.popen_loky";
 
 std::string short_hash(std::string_view text) {
     return fmt::format("{:08x}", static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size())));
@@ -101,12 +106,16 @@ bool is_of(const std::string& command_line, const std::string& words) {
     return command_line == words || (may_be_cut(command_line) && words.starts_with(command_line));
 }
 
+/// "app" of "app.__main__".
+std::string name_of_module(std::string module) {
+    if (module.ends_with(main_of_package)) module.resize(module.size() - main_of_package.size());
+    return module;
+}
+
 /// Of sys.argv; "" if it does not tell.
 std::string name_of_arguments(const CommandWords& words) {
-    constexpr std::string_view of_package = ".__main__";
     if (words.arguments.empty()) return {};
-    std::string module = words.module;
-    if (module.ends_with(of_package)) module.resize(module.size() - of_package.size());
+    const std::string module = name_of_module(words.module);
     // A folder or an archive that is run has a __main__ of its own.
     if (!module.empty() && module != "__main__") return module;
     return words.arguments.front() == "-c" ? "-c" : name_of_path(words.arguments.front());
@@ -147,33 +156,44 @@ bool has_main_file(const std::string& command_line, const std::string& file) {
     return false;
 }
 
-/// Whether it is the command line of a process that multiprocessing starts, as far as it goes.
+/// Whether it is the command line of a process that multiprocessing, or loky, starts, as far as it goes.
 bool is_of_multiprocessing(const std::string& command_line) {
-    constexpr std::string_view machinery[] = {" -c from multiprocessing.spawn import ",
-                                              " -c from multiprocessing.forkserver import "};
-    constexpr std::size_t enough = 10;  // " -c from m"
-    const std::size_t at = command_line.find(" -c ");
-    if (at == std::string::npos) return false;
-    const std::string_view rest = std::string_view(command_line).substr(at);
+    constexpr std::string_view machinery[] = {
+        " -c from multiprocessing.spawn import ", " -c from multiprocessing.forkserver import ",
+        " -m joblib.externals.loky.backend.popen_loky", " -m loky.backend.popen_loky"};
+    constexpr std::size_t option = 4, enough = 10;  // " -c ", " -c from m"
     return std::any_of(std::begin(machinery), std::end(machinery), [&](std::string_view text) {
+        const std::size_t at = command_line.find(text.substr(0, option));
+        if (at == std::string::npos) return false;
+        const std::string_view rest = std::string_view(command_line).substr(at);
         const bool is_cut = may_be_cut(command_line) && rest.size() >= enough && text.starts_with(rest);
         return rest.starts_with(text) || is_cut;
     });
 }
 
+/// Of a child of multiprocessing that has no copy of its parent's main module.
+std::string name_of_parent_without_copy(const CommandWords& words) {
+    if (words.of_parent && words.of_parent->ends_with(main_of_package))
+        return name_of_module(*words.of_parent);
+    if (words.of_parent && words.of_parent->starts_with('/')) return name_of_path(*words.of_parent);
+    const std::string first = words.arguments.empty() ? std::string() : words.arguments.front();
+    // The path of IPython's script, "" of a prompt: these have no file either.
+    if (words.of_parent && words.of_parent->empty() && !first.empty() && first.front() != '/') return "-c";
+    if (!first.ends_with(main_file_of_package)) return first == "-c" ? first : name_of_path(first);
+    return words.package.empty() ? name_of_path(first.substr(0, first.size() - main_file_of_package.size()))
+                                 : words.package;
+}
+
 /// Of a child of multiprocessing; "" of any other process.
 std::string name_of_parent(const std::string& command_line, const CommandWords& words) {
-    constexpr std::string_view of_package = "/__main__.py";
     if (words.of_multiprocessing && words.module.empty() && !words.file.empty())
         return name_of_path(words.file);
-    if (!words.of_multiprocessing && !is_of_multiprocessing(command_line) &&
+    if (words.of_multiprocessing) return name_of_arguments(words);
+    if (!words.of_parent && !is_of_multiprocessing(command_line) &&
         !is_of_multiprocessing(joined(words.original)))
         return {};
-    const std::string name = name_of_arguments(words);
-    const std::string& first = words.arguments.empty() ? name : words.arguments.front();
-    if (!words.of_multiprocessing && first.ends_with(of_package))  // of -m and a package
-        return name_of_path(first.substr(0, first.size() - of_package.size()));
-    return name;
+    const bool of_loky = words.module.find(module_of_loky) != std::string::npos;
+    return words.module.empty() || of_loky ? name_of_parent_without_copy(words) : name_of_arguments(words);
 }
 
 /// Whether the command line, after the interpreter and its options, is sys.argv.
@@ -267,6 +287,51 @@ std::string text_attribute(const HeapReader& heap, Address object, std::string_v
     return found.is_null() ? std::string() : python.unicode_text(found, longest_word).value_or("");
 }
 
+/// The text that a dict has under a key; "" if that is none.
+std::string text_in(const PythonHeap& python, Address dict, std::string_view key) {
+    const Address found = python.dict_value(dict, key);
+    return found.is_null() ? std::string() : python.unicode_text(found, longest_word).value_or("");
+}
+
+/// CommandWords::of_parent: `preparation_data` of the call of multiprocessing.spawn._main, which never ends.
+std::optional<std::string> told_of_parent(const HeapReader& heap) {
+    constexpr std::string_view function = "_main", file = "/multiprocessing/spawn.py",
+                               local = "preparation_data";
+    const PythonHeap& python = heap.python_heap();
+    std::optional<std::string> told;
+    for (const PythonThread& thread : heap.snapshot().roots->threads())
+        for (const PythonFrame& frame : thread.frames) {
+            if (frame.name != function || !frame.file.ends_with(file)) continue;
+            visit_slots(python, frame, [&](const FrameSlot& slot) {
+                if (slot.what != FrameSlot::What::local || slot.name.is_null() || slot.cell) return;
+                if (python.unicode_text(slot.name, longest_word) != local) return;
+                if (!python.types().is(python.type_of(slot.value), KnownType::dict)) return;
+                told = text_in(python, slot.value, "init_main_from_name");
+                if (told->empty()) told = text_in(python, slot.value, "init_main_from_path");
+            });
+        }
+    return told;
+}
+
+/// CommandWords::package, of the path of its __main__.py: by the package nearest above that is loaded.
+std::string package_of(const RootSet& roots, const std::string& main_file) {
+    constexpr std::string_view init = "/__init__.py";
+    const std::string folder = main_file.substr(0, main_file.size() - main_file_of_package.size());
+    std::string package;
+    std::size_t longest = 0;
+    for (const LoadedModule& module : roots.modules()) {
+        const std::string file = with_bytes(module.file);
+        if (module.shadowed || !file.ends_with(init)) continue;
+        const std::string_view above = std::string_view(file).substr(0, file.size() - init.size());
+        const bool is_above = (folder + "/").starts_with(std::string(above) + "/");
+        if (!is_above || above.size() <= longest) continue;
+        longest = above.size();
+        package = module.name + folder.substr(above.size());
+    }
+    std::replace(package.begin(), package.end(), '/', '.');
+    return package;
+}
+
 }  // namespace
 
 CommandWords command_words(const HeapReader& heap) {
@@ -284,6 +349,9 @@ CommandWords command_words(const HeapReader& heap) {
         words.module = text_attribute(heap, python.dict_value(module.dict, "__spec__"), "name");
         words.file = with_bytes(module.file);
     }
+    words.of_parent = told_of_parent(heap);
+    if (words.arguments.empty() || !words.arguments.front().ends_with(main_file_of_package)) return words;
+    words.package = package_of(*heap.snapshot().roots, words.arguments.front());
     return words;
 }
 

@@ -5,6 +5,7 @@
 #include "parsers/elf/core_file.h"
 #include "parsers/reading/heap_reader.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,18 @@ struct CommandWords {
     std::string module = {};             // __main__.__spec__.name: what -m ran; "" of a script
     std::string file = {};               // __main__.__file__: from 3.9 on with its directory; "" of -c
     bool of_multiprocessing = false;     // __main__ is a copy of the parent's: __mp_main__
+    std::string package = {};  // whose __main__.py is arguments[0], if it or one around it is loaded
+    // What multiprocessing told a child, which it started anew, of its parent's main module: its name
+    // ("app.__main__" of -m and a package), or its file; "" of -c and of a prompt, which have neither. Nothing: it is
+    // no such child, or its frames do not tell.
+    std::optional<std::string> of_parent = {};
 };
 /// For a heap with roots. A program may store there what it likes. Cost: some hundred reads of the core.
 CommandWords command_words(const HeapReader& heap);
 
 /// The program: "worker.py" for "python3 -X dev /srv/worker.py --id 7", "app.main" for "python -m app.main"; for a
 /// process of another name, or title, the first word. Of a child that multiprocessing or joblib started anew (spawn,
-/// forkserver), whose command line is that of its machinery, the program of its parent. Of a command line a core keeps 79
+/// forkserver, loky), whose command line is that of its machinery, the program of its parent. Of a command line a core keeps 79
 /// bytes, and no ends of words: so `words` say it where they begin as these bytes do, or these have no arguments, or where
 /// the main module's file stands there. Numbers of three or more digits, which may be process ids, and dates become "#";
 /// longer than 120 bytes it ends in a number of the whole. Escaped for a terminal. Without `with_arguments`, as under

@@ -191,10 +191,11 @@ void ProgramHeap::add_frame(Address frame) {
     frames.push_back(frame);
 }
 
-Address ProgramHeap::call(const std::string& name, const Named& locals) {
+Address ProgramHeap::call(const std::string& name, const Named& locals, const std::string& file) {
     const Address frame =
         heap.allocate(*heap.layout().interpreter_frame.localsplus + 8 * (locals.size() + 2));
     const Address its_code = code(name, locals);
+    heap.set(its_code, heap.layout().code.co_filename, heap.str(file));
     fill_frame(frame, its_code, locals);
     add_frame(frame);
     return its_code;

@@ -69,7 +69,7 @@ public:
     Address code_using(const std::string& name, const std::string& file,
                        const std::vector<std::string>& names);
     /// The thread calls `name` from where it is; the last call is the innermost. Gives its code.
-    Address call(const std::string& name, const Named& locals);
+    Address call(const std::string& name, const Named& locals, const std::string& file = "/srv/app/app.py");
     /// The body of a module or of a class runs: its names are in a dict.
     void run_body(const std::string& name, Address names);
     /// Another thread, which makes the calls from here on. Threads with a name are in threading._active, and

@@ -145,6 +145,35 @@ TEST_CASE("signature: a child of multiprocessing is of its parent's program",
             CHECK(of({"-c"}, "", "", false, spawned) == "-c");
         }
     }
+    // What the child was told is so, whatever the parent's sys.argv was by then.
+    const auto told = [&](const std::string& of_parent, const std::vector<std::string>& arguments,
+                          const std::string& package = "") {
+        CommandWords words{{}, arguments, "", "", false};
+        words.of_parent = of_parent;
+        words.package = package;
+        return program_of("python3 -c " + spawned, words);
+    };
+    CHECK(told("pkg.sub.__main__", {"x"}) == "pkg.sub");
+    CHECK(told("pkg.__main__", {"/srv/pkg/__main__.py"}) == "pkg");
+    CHECK(told("", {"-c", "x"}) == "-c");
+    CHECK(told("", {"x"}) == "-c");
+    CHECK(told("", {"/usr/bin/ipython3"}) == "ipython3");
+    CHECK(told("", {"/lib/IPython/__main__.py"}) == "IPython");
+    CHECK(told("/usr/bin/ipython", {"x"}) == "ipython");
+    CHECK(told("__main__", {"my app"}) == "my app");
+    CHECK(told("", {"/srv/pkg/sub/__main__.py"}, "pkg.sub") == "pkg.sub");
+    CHECK(told("", {""}) == "-c");  // of a prompt: its own command line
+    // Joblib's processes.
+    const auto of_loky = [](const std::vector<std::string>& arguments, const std::string& package = "") {
+        const std::string module = "joblib.externals.loky.backend.popen_loky_posix";
+        CommandWords words{{}, arguments, module, "/lib/popen_loky_posix.py", false};
+        words.package = package;
+        return program_of("/usr/bin/python3 -m " + module + " --process-name LokyProcess-1 --pipe 14", words);
+    };
+    CHECK(of_loky({"/srv/app.py", "x"}) == "app.py");
+    CHECK(of_loky({"-c"}) == "-c");
+    CHECK(of_loky({"/srv/pkg/sub/__main__.py"}) == "sub");
+    CHECK(of_loky({"/srv/pkg/sub/__main__.py"}, "pkg.sub") == "pkg.sub");
     // A title that the child gave itself.
     CHECK(program("worker", "worker: mail", true, {{}, {"app.py"}, "", "/srv/app.py", true}) == "worker");
 }
@@ -159,9 +188,40 @@ TEST_CASE("signature: numbers in names of files and dates are no part of it", "[
     CHECK(general_numbers("2026-11", digits_of_files) == "#-11");
     CHECK(general_numbers("2026-11-", digits_of_files) == "#-11-");
     CHECK(general_numbers("", 3).empty());
+    // By chance.
+    CHECK(general_numbers("job-f47ac10b-58cc-4372-a567-0e02b2c3d479.py", digits_of_files) == "job-#.py");
+    CHECK(general_numbers("f47ac10b-58cc-4372-a567-0e02b2c3d479", digits_of_files) == "#");
+    CHECK(general_numbers("f47ac10b-58cc-4372-a567", digits_of_files) == "f47ac10b-58cc-#-a567");
+    CHECK(general_numbers("cell_c329c7c45a3f.py", digits_of_files) == "cell_#.py");
+    CHECK(general_numbers("aaaaaaaaaaaaaaaa1.py", digits_of_files) == "aaaaaaaaaaaaaaaa1.py");
+    CHECK(general_numbers("deadbeefcafe.py", digits_of_files) == "deadbeefcafe.py");
+    CHECK(general_numbers("sec329c7c45a3f.py", digits_of_files) == "sec329c7c45a3f.py");
+    CHECK(general_numbers("tmp0_x8k2ab.py", digits_of_files) == "tmp#.py");
+    CHECK(general_numbers("tmpabcdefgh", digits_of_files) == "tmp#");
+    CHECK(general_numbers("tmp_reports.py", digits_of_files) == "tmp#.py");
+    CHECK(general_numbers("tmpabcdefghi.py", digits_of_files) == "tmpabcdefghi.py");
+    CHECK(general_numbers("tmp_app.py", digits_of_files) == "tmp_app.py");
+    CHECK(general_numbers("tmp", digits_of_files) == "tmp");
+    // Code without a file.
+    CHECK(general_numbers("<ipython-input-3-c329c7c45a3f>", digits_of_files) == "<ipython-input-#-#>");
+    CHECK(general_numbers("<ipython-input-12-012345678901>", digits_of_files) == "<ipython-input-#-#>");
+    CHECK(general_numbers("<python-input-0>", digits_of_files) == "<stdin>");
+    CHECK(general_numbers("<stdin>-12", digits_of_files) == "<stdin>");
+    CHECK(general_numbers("<stdin-12>", digits_of_files) == "<stdin>");
+    CHECK(general_numbers("<stdin>", digits_of_files) == "<stdin>");
+    CHECK(general_numbers("<a>-x1", digits_of_files) == "<a>-x1");
+    CHECK(general_numbers("<a>-", digits_of_files) == "<a>-");
+    CHECK(general_numbers("<a", digits_of_files) == "<a");
+    CHECK(general_numbers("<doctest shop.cart2[13]>", digits_of_files) == "<doctest shop.cart2[#]>");
+    CHECK(general_numbers("<attrs generated init a.B_2>", digits_of_files) == "<attrs generated init a.B_2>");
+    CHECK(general_numbers("<wrapper 0x7f12abcd>", digits_of_files) == "<wrapper #>");
+    CHECK(general_numbers("<string>", digits_of_files) == "<string>");
+    CHECK(general_numbers("<>", digits_of_files) == "<>");
+    CHECK(general_call("f(), <ipython-input-3-c329c7c45a3f>") == "f(), <ipython-input-#-#>");
     CHECK(general_call("serve.<locals>.work(), job_20261127.py") == "work(), job_#.py");
     CHECK(general_call("work()") == "work()");
     CHECK(program("python3", "python3 run_2026-11-27.py") == "run_#.py");
+    CHECK(program("python3", "python3 /tmp/tmpx3k_9ab0.py") == "tmp#.py");
 }
 
 TEST_CASE("signature: a type of the standard library has one name, whatever Python calls it", "[signature]") {
@@ -233,6 +293,39 @@ TEST_CASE("signature: the copy of the parent's main module is found", "[signatur
     CHECK(words.arguments == std::vector<std::string>{"app.py"});
 }
 
+TEST_CASE("signature: what multiprocessing told a child of its parent is found",
+          "[signature][multiprocessing]") {
+    const auto [key, value, file, told] =
+        GENERATE(table<std::string, std::string, std::string, std::optional<std::string>>(
+            {{"init_main_from_name", "pkg.__main__", "/lib/multiprocessing/spawn.py", "pkg.__main__"},
+             {"init_main_from_path", "/srv/app.py", "/lib/multiprocessing/spawn.py", "/srv/app.py"},
+             {"sys_argv", "x", "/lib/multiprocessing/spawn.py", ""},
+             {"init_main_from_name", "pkg.__main__", "/srv/app/spawn.py", std::nullopt}}));
+    const bool is_dict = GENERATE(true, false);
+    ProgramHeap program;
+    const Address text = program.heap.str(value);
+    program.call("_main", {{"preparation_data", is_dict ? program.dict({{key, text}}) : text}}, file);
+    program.call("work", {});
+    const Analysed analysed(program);
+    CHECK(command_words(analysed.heap).of_parent == (is_dict ? told : std::nullopt));
+}
+
+TEST_CASE("signature: the package of a __main__.py is told by the nearest that is loaded",
+          "[signature][multiprocessing]") {
+    const std::string main_file = GENERATE("/srv/shop/cart/jobs/__main__.py", "/srv/shopping/__main__.py",
+                                           "/srv/shop/__main__.py", "/srv/app.py");
+    ProgramHeap program;
+    program.module("sys", "", {{"argv", program.list({program.heap.str(main_file)})}});
+    program.module("shop", "/srv/shop/__init__.py", {});
+    program.module("shop.cart", "/srv/shop/cart/__init__.py", {});
+    program.module("shop.cart.work", "/srv/shop/cart/work.py", {});
+    const Analysed analysed(program);
+    const std::string package = command_words(analysed.heap).package;
+    CHECK(package == (main_file.find("jobs") != std::string::npos ? "shop.cart.jobs"
+                      : main_file.starts_with("/srv/shop/")       ? "shop"
+                                                                  : ""));
+}
+
 TEST_CASE("signature: without arguments programs are told apart, and not named", "[signature][redact]") {
     const std::string first = program("python3", "python3 /home/ann/secret.py", false),
                       second = program("python3", "python3 /home/ann/other.py", false);
@@ -292,6 +385,15 @@ TEST_CASE("signature: closures of different functions are different causes", "[s
     ProgramHeap program;
     program.module("app", "/srv/app/app.py", {{"CALLBACKS", list_of_closures(program, much)}});
     CHECK(SuspectsOf(program).row("closures").pattern == "CALLBACKS of function on_paid()");
+}
+
+TEST_CASE("signature: a notebook's result has no number", "[signature]") {
+    const std::string name = GENERATE("Out", "_1", "_12", "_");
+    ProgramHeap program;
+    const Address results = list_of(program, much);
+    program.module("__main__", "/srv/app/run.py", {{name, results}, {"_oh", program.list({})}});
+    program.module("IPython", "/srv/env/lib/python3.13/site-packages/IPython/__init__.py", {});
+    CHECK(SuspectsOf(program).row("notebook-results").pattern.starts_with("Out[*] of "));
 }
 
 TEST_CASE("signature: a holder that would be a suspect in a larger process is named, and called no suspect",

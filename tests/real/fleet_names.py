@@ -5,7 +5,8 @@
 
 **types**: one leak each of types that Python calls otherwise from version to version (analysis/suspects/renamed_types.cpp): one signature a type,
 and no two types have one. **programs**: scripts with blanks and changed arguments, children that multiprocessing starts anew, jobs with a day in
-their names: the program's part of the signature is what the script says here. With --redact neither program nor script is named.
+their names: the program's part of the signature is what the script says here. With --redact neither program nor script is named. **sessions**: prompts,
+IPython and Jupyter's kernels, where what is typed has no file but a number: the same cells after others have the same signature.
 """
 
 import collections
@@ -55,6 +56,21 @@ def work():
     os.abort()
 work()
 """
+_WORK = "import os\ndef work(*_):\n    rows = [['row %d' % i] for i in range(60000)]\n    os.abort()\n"
+_PARENT = """import multiprocessing, sys
+from pkg.work import work
+%s
+if __name__ == '__main__':
+    multiprocessing.set_start_method('%s')
+    child = multiprocessing.Process(target=work)
+    child.start()
+    child.join()
+"""
+_LOKY = """from joblib import Parallel, delayed
+from pkg.work import work
+if __name__ == '__main__':
+    Parallel(n_jobs=2)(delayed(work)(i) for i in range(1))
+"""
 _CHANGED = "import os, sys\n%s\nos.abort()\n"
 _DEEP = "d" * 60 + "/" + "e" * 60
 # What it is, the program of its signature, {file: text}, the interpreter's arguments.
@@ -64,6 +80,18 @@ _PROGRAMS = [
     ("spawn of a module", "pkg.mod", {"pkg/__init__.py": "", "pkg/mod.py": _CHILD % "spawn"}, ["-m", "pkg.mod", "x"]),
     ("spawn of a package", "pkg", {"pkg/__init__.py": "", "pkg/__main__.py": "from pkg.work import work\n" + (_CHILD % "spawn").replace("def work():\n    os.abort()\n", ""),
                                    "pkg/work.py": "import os\ndef work():\n    os.abort()\n"}, ["-m", "pkg", "x"]),
+    *((method + " of " + what, program, {"pkg/__init__.py": "", "pkg/work.py": _WORK, **files}, words)
+      for method in ("spawn", "forkserver") for what, program, files, words in (
+          ("a package within", "pkg.sub", {"pkg/sub/__init__.py": "", "pkg/sub/__main__.py": _PARENT % ("", method)}, ["-m", "pkg.sub", "x"]),
+          ("a package, popped", "pkg", {"pkg/__main__.py": _PARENT % ("sys.argv.pop(0)", method)}, ["-m", "pkg", "x"]),
+          ("-c", "-c", {}, ["-c", _PARENT % ("", method), "x"]),
+          ("-c, popped", "-c", {}, ["-c", _PARENT % ("sys.argv.pop(0)", method), "x"]))),
+    *(("joblib of " + what, program, {"pkg/__init__.py": "", "pkg/work.py": _WORK, **files}, words) for what, program, files, words in (
+        ("a script", "app.py", {"app.py": _LOKY}, ["app.py", "x"]),
+        ("a package", "pkg", {"pkg/__main__.py": _LOKY}, ["-m", "pkg", "x"]),
+        ("a package within", "pkg.sub", {"pkg/sub/__init__.py": "", "pkg/sub/__main__.py": _LOKY}, ["-m", "pkg.sub"]),
+        ("-c", "-c", {}, ["-c", _LOKY]))),
+    ("tempfile's", "tmp#.py", {"tmpx3k_9ab0.py": _CHANGED % ""}, ["tmpx3k_9ab0.py"]),
     ("popped", "my app.py", {"a b/my app.py": _CHANGED % "sys.argv.pop(0)"}, ["a b/my app.py", "x", "y"]),
     ("set", "my app.py", {"a b/my app.py": _CHANGED % "sys.argv[:] = ['other', 'z']"}, ["-u", "a b/my app.py", "x", "y"]),
     ("a long path, popped", "app.py", {_DEEP + "/app.py": _CHANGED % "sys.argv.pop(0)"}, [_DEEP + "/app.py", "command"]),
@@ -71,6 +99,43 @@ _PROGRAMS = [
     ("a job", "job_#.py", {"job_20261127.py": _HELD}, ["job_20261127.py"]),
     ("a job, next day", "job_#.py", {"job_20261128.py": _HELD}, ["job_20261128.py"]),
     ("a day with dashes", "job_#.py", {"job_2026-11-29.py": _HELD}, ["job_2026-11-29.py"]),
+]
+# What is typed, all at once. IPython ends a function with an empty line.
+_TYPED = "import os\ndef work():\n    rows = [['row %d' % i] for i in range(60000)]; os.abort()\n\nwork()\n"
+_RESULT = "[['row %d' % i] for i in range(60000)]"
+_PROMPT = """import os, sys
+os.dup2(os.open("cells", os.O_RDONLY), 0)
+os.execv(sys.executable, [sys.executable, *%r])
+"""
+_KERNEL = """import time
+from jupyter_client.manager import start_new_kernel
+manager, client = start_new_kernel(kernel_name="python3")
+for cell in %r:
+    client.execute(cell)
+end = time.monotonic() + 60
+while manager.is_alive() and time.monotonic() < end:
+    time.sleep(0.1)
+client.stop_channels()
+manager.shutdown_kernel(now=True)
+"""
+_DOCTEST = """def f():
+    '''
+%s    >>> def work():
+    ...     import os; rows = [['row %%d' %% i] for i in range(60000)]; os.abort()
+    >>> work()
+    '''
+"""
+_IPYTHON = ["-m", "IPython", "--simple-prompt", "--no-banner", "--colors=NoColor"]
+# What it is, the modules that it needs, the signature behind the program, {file: text} of each run, the interpreter's arguments.
+_SESSIONS = [
+    ("a prompt", (), "local; work(), <stdin>, local rows of list", [{"run.py": _PROMPT % ["-i"], "cells": before + _TYPED} for before in ("", "1\n2\n")], ["run.py"]),
+    ("IPython", ("IPython",), "local; work(), <ipython-input-#-#>, local rows of list",
+     [{"run.py": _PROMPT % _IPYTHON, "cells": before + _TYPED} for before in ("", "1\n2\n")], ["run.py"]),
+    ("a kernel", ("ipykernel",), "local; work(), #.py, local rows of list",
+     [{"run.py": _KERNEL % [*before, _TYPED + after]} for before, after in (((), ""), (("1", "2"), "\n# edited"))], ["run.py"]),
+    ("a kernel's results", ("ipykernel",), "notebook-results; Out[*] of list",
+     [{"run.py": _KERNEL % [*before, _RESULT, *after, "import os; os.kill(os.getpid(), 6)"]} for before, after in (((), ()), (("1", "2"), ()), ((), ("1", "2", "3", "4")))], ["run.py"]),
+    ("doctest", (), "local; work(), <doctest m.f[#]>, local rows of list", [{"m.py": _DOCTEST % before} for before in ("", "    >>> 1\n    1\n")], ["-m", "doctest", "m.py"]),
 ]
 
 
@@ -124,10 +189,38 @@ def types(options, found, work, failures):
     print("types     %d interpreters: %s" % (len(found), ", ".join(sorted(seen))), flush=True)
 
 
+def lacks(interpreter, modules):
+    """Whether it has not all of them."""
+    asked = subprocess.run([interpreter.path, "-c", "import " + ", ".join(modules or ("os",))], env=interpreter.environment(), stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: interpreter.enter(interpreter.tree or "/"), check=False)
+    return asked.returncode != 0
+
+
+def sessions(options, found, work, failures):
+    for what, modules, expected, runs, words in _SESSIONS:
+        have = [one for one in found if not lacks(one, modules)]
+        if not have:
+            print("not covered: %s: no interpreter has %s" % (what, ", ".join(modules)))
+        for interpreter in have:
+            for number, files in enumerate(runs):
+                try:
+                    core = take(interpreter, files, words, work, "%s.%s" % (what, interpreter.name))
+                except cores.NoCore as reason:
+                    failures.append("sessions: %s" % reason)
+                    continue
+                signature = line_of(options, core)["signature"]
+                os.remove(core)
+                if signature.partition("; ")[2] != expected:
+                    failures.append("sessions: %s, run %d, %s: %s" % (what, number, interpreter.name, signature))
+        print("sessions  %s: %d interpreters, %d runs each: %s" % (what, len(have), len(runs), expected), flush=True)
+
+
 def programs(options, found, work, failures):
     ends = collections.defaultdict(set)
     for what, expected, files, words in _PROGRAMS:
         for interpreter in found:
+            if what.startswith("joblib") and lacks(interpreter, ("joblib",)):
+                continue
             try:
                 core = take(interpreter, files, words, work, "%s.%s" % (what, interpreter.name))
             except cores.NoCore as reason:
@@ -149,12 +242,12 @@ def programs(options, found, work, failures):
 
 def main():
     parser = harness.parser("compares what signatures call programs, files and types", kinds=("kernel",))
-    parser.add_argument("--parts", nargs="*", default=["types", "programs"])
+    parser.add_argument("--parts", nargs="*", default=["types", "programs", "sessions"])
     options = parser.parse_args()
     work, found, kinds, failures = harness.begin(options, "fleet-names")
     if kinds and found:
         found = [one for one in found if not one.debug]
-        for name, run in (("types", types), ("programs", programs)):
+        for name, run in (("types", types), ("programs", programs), ("sessions", sessions)):
             if name in options.parts:
                 run(options, found, work, failures)
     return harness.end(failures)
