@@ -1,5 +1,7 @@
 #include "cli/report/fleet.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -18,13 +20,43 @@ std::uint64_t mixed_key(std::uint64_t key) {
 
 }  // namespace
 
-std::uint32_t FleetNames::number_of(const std::string& text) {
-    const auto known = numbers_.find(text);
-    if (known != numbers_.end()) return known->second;
+FleetNames::Place& FleetNames::place_of(std::string_view text, std::uint32_t hash) {
+    const std::size_t mask = places_.size() - 1;
+    std::size_t at = hash & mask;
+    while (places_[at].number != 0 && (places_[at].hash != hash || texts_[places_[at].number - 1] != text))
+        at = (at + 1) & mask;
+    return places_[at];
+}
+
+void FleetNames::widen() {
+    std::vector<Place> old(std::max(fewest_places, places_.size() * 2));
+    old.swap(places_);
+    const std::size_t mask = places_.size() - 1;
+    for (const Place& one : old) {
+        if (one.number == 0) continue;
+        std::size_t at = one.hash & mask;
+        while (places_[at].number != 0) at = (at + 1) & mask;
+        places_[at] = one;
+    }
+}
+
+std::uint32_t FleetNames::number_of(std::string_view text) {
+    const auto hash = static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size()));
+    if ((texts_.size() + 1) * 2 > places_.size()) widen();
+    Place& place = place_of(text, hash);
+    if (place.number != 0) return place.number - 1;
     if (texts_.size() >= most_ && text != other_names) return number_of(other_names);
-    const auto [made, is_new] = numbers_.emplace(text, static_cast<std::uint32_t>(texts_.size()));
-    texts_.push_back(&made->first);
-    return made->second;
+    texts_.emplace_back(text);
+    place = {hash, static_cast<std::uint32_t>(texts_.size())};
+    return place.number - 1;
+}
+
+void FleetCounts::widen() {
+    constexpr std::size_t fewest = 4;
+    std::vector<Entry> old(std::max(fewest, places_.size() * 2));
+    old.swap(places_);
+    for (const Entry& one : old)
+        if (one.count > 0) places_[place_of(one.number)] = one;
 }
 
 std::size_t FleetKeys::place_of(std::uint64_t key) const {
@@ -49,9 +81,15 @@ bool FleetKeys::insert(std::uint64_t key) {
     return true;
 }
 
+void FleetCause::add_hour(std::int64_t hour, std::uint32_t count) {
+    first_hour = hours.empty() ? hour : std::min(first_hour, hour);
+    last_hour = hours.empty() ? hour : std::max(last_hour, hour);
+    hours.add(static_cast<std::uint32_t>(hour), count);
+}
+
 std::uint64_t FleetCause::dated() const {
     std::uint64_t sum = 0;
-    for (const auto& [hour, count] : hours) sum += count;
+    hours.each([&](std::uint32_t, std::uint32_t count) { sum += count; });
     return sum;
 }
 
@@ -69,7 +107,7 @@ void Fleet::join_rare_causes() {
     causes_.erase(FleetCause::other_signatures);
     rest.signature = FleetCause::other_signatures;
     const auto add_counts = [](FleetCounts& to, const FleetCounts& from) {
-        for (const auto& [number, count] : from) to[number] += count;
+        from.each([&](std::uint32_t number, std::uint32_t count) { to.add(number, count); });
     };
     for (auto at = causes_.begin(); at != causes_.end() && to_go > 0;) {
         const FleetCause& cause = at->second;
@@ -79,7 +117,7 @@ void Fleet::join_rare_causes() {
         }
         rest.cores += cause.cores;
         rest.in_part += cause.in_part;
-        for (const auto& [hour, count] : cause.hours) rest.hours[hour] += count;
+        cause.hours.each([&](std::uint32_t hour, std::uint32_t count) { rest.add_hour(hour, count); });
         add_counts(rest.hosts, cause.hosts);
         add_counts(rest.interpreters, cause.interpreters);
         add_counts(rest.packages, cause.packages);
@@ -95,7 +133,8 @@ void Fleet::join_rare_causes() {
 }
 
 FleetCause& Fleet::cause_of(const FleetLine& line) {
-    const std::string signature = line.signature.empty() ? "no signature" : line.signature;
+    static const std::string none = "no signature";
+    const std::string& signature = line.signature.empty() ? none : line.signature;
     const auto known = causes_.find(signature);
     if (known != causes_.end()) return known->second;
     if (causes_.size() >= most_causes) join_rare_causes();
@@ -164,21 +203,27 @@ void Fleet::add(const FleetLine& line) {
         ++in_part_;
     }
     if (line.hour)
-        ++cause.hours[*line.hour];
+        cause.add_hour(*line.hour);
     else
         ++undated_;
-    ++cause.hosts[hosts_.number_of(line.host)];
+    cause.hosts.add(hosts_.number_of(line.host));
     unnamed_host_ = unnamed_host_ || line.host.empty();
-    ++cause.interpreters[interpreters_.number_of(line.interpreter)];
-    if (!line.signal.empty()) ++cause.signals[signals_.number_of(line.signal)];
+    cause.interpreters.add(interpreters_.number_of(line.interpreter));
+    if (!line.signal.empty()) cause.signals.add(signals_.number_of(line.signal));
+    versions_.clear();
     for (const auto& [name, version] : line.packages) {
         const std::uint32_t package = package_names_.number_of(name);
-        const std::uint32_t number = packages_.number_of(name + " " + version);
+        version_text_.assign(name).append(" ").append(version);
+        const std::uint32_t number = packages_.number_of(version_text_);
         if (number == package_of_.size()) package_of_.push_back(package);
-        ++cause.packages[number];
+        if (package == cores_of_package_.size()) cores_of_package_.push_back(0);
+        if (number == cores_of_version_.size()) cores_of_version_.push_back(0);
+        cause.packages.fetch(number);
+        versions_.push_back(number);
         ++cores_of_package_[package];
         ++cores_of_version_[number];
     }
+    for (const std::uint32_t number : versions_) cause.packages.add(number);
     if (line.in_use) {
         ++cause.measured;
         cause.most_in_use = std::max(cause.most_in_use, *line.in_use);

@@ -53,7 +53,12 @@ public:
     bool start_array(std::size_t) override { return open(true); }
     bool end_array() override { return close(); }
     bool key(std::string& name) override {
-        if (depth_ >= 1 && depth_ <= deepest_key) levels_[depth_ - 1].key = kept_text(name, most_of_name);
+        if (depth_ < 1 || depth_ > deepest_key) return true;
+        std::string& key = levels_[depth_ - 1].key;
+        if (name.size() <= most_of_name)
+            key.assign(name);
+        else
+            key = kept_text(name, most_of_name);
         return true;
     }
     bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
@@ -74,7 +79,11 @@ private:
 
     bool open(bool array) {
         if (depth_ == 0) is_object_ = !array;
-        if (depth_ < deepest_key) levels_[depth_] = {array, 0, {}};
+        if (depth_ < deepest_key) {
+            levels_[depth_].array = array;
+            levels_[depth_].item = 0;
+            levels_[depth_].key.clear();
+        }
         ++depth_;
         return true;
     }
@@ -170,7 +179,10 @@ std::optional<std::int64_t> hour_of(std::string_view utc) {
 }
 
 FleetLineState read_fleet_line(std::string_view text, FleetLine& line) {
+    std::vector<std::pair<std::string, std::string>> packages = std::move(line.packages);
+    packages.clear();
     line = {};
+    line.packages = std::move(packages);  // their room is used again
     FleetLineReader reader(line);
     if (!Json::sax_parse(text.begin(), text.end(), &reader)) return FleetLineState::no_json;
     if (!reader.is_object() || reader.schema() != batch_schema) return FleetLineState::other_schema;

@@ -75,7 +75,7 @@ private:
     void find_bars() {
         for (const FleetCause* cause : causes_) {
             if (cause->hours.empty()) continue;
-            const std::int64_t begin = cause->hours.begin()->first, end = cause->hours.rbegin()->first;
+            const std::int64_t begin = cause->first_hour, end = cause->last_hour;
             first_ = any_dated_ ? std::min(first_, begin) : begin;
             last_ = any_dated_ ? std::max(last_, end) : end;
             any_dated_ = true;
@@ -90,8 +90,9 @@ private:
 
     std::vector<std::uint64_t> bars_of(const FleetCause& cause) const {
         std::vector<std::uint64_t> bars(labels_.size());
-        for (const auto& [hour, count] : cause.hours)
+        cause.hours.each([&](std::int64_t hour, std::uint32_t count) {
             bars[static_cast<std::size_t>((hour - begin_) / bar_)] += count;
+        });
         return bars;
     }
 
@@ -140,8 +141,7 @@ private:
         std::vector<const FleetCause*> fresh;
         if (!any_dated_ || last_ - first_ <= hours_of_week) return fresh;
         for (const FleetCause* cause : causes_)
-            if (!cause->hours.empty() && cause->hours.begin()->first > last_ - hours_of_week)
-                fresh.push_back(cause);
+            if (!cause->hours.empty() && cause->first_hour > last_ - hours_of_week) fresh.push_back(cause);
         return fresh;
     }
 

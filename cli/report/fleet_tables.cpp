@@ -23,7 +23,9 @@ TextColumn fleet_words(Text heading) { return {.heading = std::move(heading)}; }
 Text count_cell(std::uint64_t count) { return count == 0 ? Text(Count{0}).faint() : Text(Count{count}); }
 
 std::vector<std::pair<std::uint32_t, std::uint64_t>> most_frequent(const FleetCounts& counts) {
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> sorted(counts.begin(), counts.end());
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> sorted;
+    sorted.reserve(counts.size());
+    counts.each([&](std::uint32_t number, std::uint64_t count) { sorted.emplace_back(number, count); });
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
         return a.second != b.second ? a.second > b.second : a.first < b.first;
     });
@@ -76,8 +78,7 @@ Text FleetTables::host(std::uint32_t number) const {
 Text FleetTables::facts(const FleetCause& cause, std::size_t hosts) const {
     Text text;
     if (!cause.hours.empty()) {
-        const std::string first = day_text(cause.hours.begin()->first),
-                          last = day_text(cause.hours.rbegin()->first);
+        const std::string first = day_text(cause.first_hour), last = day_text(cause.last_hour);
         text += first == last ? says("On {}", first) : says("First on {}, last on {}", first, last);
         text += "; ";
     }
@@ -107,8 +108,8 @@ Block FleetTables::causes(std::size_t most) const {
         rows.push_back(
             {.cells = cells_of(Count{cause->cores}, Share{cause->cores, fleet_.analysed(), true},
                                Bar{cause->cores, fleet_.analysed()}, Count{cause->hosts.size()},
-                               dated ? Text(day_text(cause->hours.begin()->first)) : Text(Nothing{}),
-                               dated ? Text(day_text(cause->hours.rbegin()->first)) : Text(Nothing{}),
+                               dated ? Text(day_text(cause->first_hour)) : Text(Nothing{}),
+                               dated ? Text(day_text(cause->last_hour)) : Text(Nothing{}),
                                cause->measured > 0 ? Text(ByteCount{cause->most_in_use}) : Text(Nothing{}),
                                cause->kind, signature(*cause))});
     }
@@ -134,7 +135,8 @@ Block FleetTables::by_time(const std::vector<std::string>& labels,
 Block FleetTables::by_interpreter(std::size_t most) const {
     FleetCounts sums;
     for (const FleetCause* cause : causes_)
-        for (const auto& [version, count] : cause->interpreters) sums[version] += count;
+        cause->interpreters.each(
+            [&](std::uint32_t version, std::uint32_t count) { sums.add(version, count); });
     std::vector<std::uint32_t> shown;
     for (const auto& [version, count] : most_frequent(sums))
         if (shown.size() < most_interpreters) shown.push_back(version);
@@ -153,8 +155,7 @@ Block FleetTables::by_interpreter(std::size_t most) const {
         TableRow row{.cells = cells_of(signature(*cause), Count{cause->cores})};
         std::uint64_t rest = cause->cores;
         for (const std::uint32_t version : shown) {
-            const auto found = cause->interpreters.find(version);
-            const std::uint64_t count = found == cause->interpreters.end() ? 0 : found->second;
+            const std::uint64_t count = cause->interpreters.of(version);
             rest -= std::min(rest, count);
             row.cells.push_back(count_cell(count));
         }
@@ -174,18 +175,20 @@ Block FleetTables::by_package(std::size_t most) const {
     std::vector<Found> found;
     for (const FleetCause* cause : causes_) {
         FleetCounts of_package;
-        for (const auto& [version, count] : cause->packages) of_package[fleet_.package_of(version)] += count;
-        for (const auto& [version, count] : cause->packages) {
+        cause->packages.each([&](std::uint32_t version, std::uint32_t count) {
+            of_package.add(fleet_.package_of(version), count);
+        });
+        cause->packages.each([&](std::uint32_t version, std::uint32_t count) {
             const std::uint32_t package = fleet_.package_of(version);
-            const std::uint64_t of = of_package[package];
-            const std::uint64_t of_elsewhere = fleet_.cores_of_package().at(package) - of;
-            const std::uint64_t elsewhere = fleet_.cores_of_version().at(version) - count;
-            if (count < fewest_of_package || of_elsewhere == 0) continue;
+            const std::uint64_t of = of_package.of(package);
+            const std::uint64_t of_elsewhere = fleet_.cores_of_package(package) - of;
+            const std::uint64_t elsewhere = fleet_.cores_of_version(version) - count;
+            if (count < fewest_of_package || of_elsewhere == 0) return;
             const double here = static_cast<double>(count) / static_cast<double>(of);
             const double there = static_cast<double>(elsewhere) / static_cast<double>(of_elsewhere);
             if (here >= 2 * there && here >= 0.5)
                 found.push_back({cause, version, count, of, elsewhere, of_elsewhere, here - there});
-        }
+        });
     }
     std::sort(found.begin(), found.end(), [&](const Found& a, const Found& b) {
         if (a.difference != b.difference) return a.difference > b.difference;
@@ -208,9 +211,9 @@ Block FleetTables::by_host(std::size_t most) const {
         std::uint64_t cores = 0, causes = 0, first_cores = 0;
         const FleetCause* first = nullptr;
     };
-    std::map<std::uint32_t, OfHost> hosts;
+    std::vector<OfHost> hosts(fleet_.hosts().count());
     for (const FleetCause* cause : causes_)
-        for (const auto& [number, count] : cause->hosts) {
+        cause->hosts.each([&](std::uint32_t number, std::uint32_t count) {
             OfHost& of = hosts[number];
             of.cores += count;
             ++of.causes;
@@ -218,8 +221,10 @@ Block FleetTables::by_host(std::size_t most) const {
                 of.first_cores = count;
                 of.first = cause;
             }
-        }
-    std::vector<std::pair<std::uint32_t, OfHost>> sorted(hosts.begin(), hosts.end());
+        });
+    std::vector<std::pair<std::uint32_t, OfHost>> sorted;
+    for (std::uint32_t number = 0; number < hosts.size(); ++number)
+        if (hosts[number].cores > 0) sorted.emplace_back(number, hosts[number]);
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.second.cores > b.second.cores; });
     std::vector<TableRow> rows;

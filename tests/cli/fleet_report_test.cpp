@@ -245,6 +245,29 @@ TEST_CASE("fleet: keys are kept apart, whatever they are", "[cli][fleet]") {
     CHECK_FALSE(keys.has(20'001));
 }
 
+TEST_CASE("fleet: counts are kept by number", "[cli][fleet]") {
+    FleetCounts counts;
+    CHECK(counts.of(7) == 0);
+    counts.fetch(7);
+    constexpr std::uint32_t many = 5000, apart = 65'536;
+    for (std::uint32_t i = 0; i < many; ++i) counts.add(i * apart, i + 1);
+    counts.add(0);
+    counts.add(3 * apart, 5);
+    CHECK(counts.size() == many);
+    CHECK(counts.of(0) == 2);
+    CHECK(counts.of(3 * apart) == 9);
+    CHECK(counts.of(1) == 0);
+    std::uint64_t sum = 0;
+    std::size_t entries = 0;
+    counts.each([&](std::uint32_t number, std::uint32_t count) {
+        CHECK(count == counts.of(number));
+        sum += count;
+        ++entries;
+    });
+    CHECK(entries == many);
+    CHECK(sum == many * (many + 1ULL) / 2 + 6);
+}
+
 TEST_CASE("fleet: names and causes have an end", "[cli][fleet]") {
     FleetNames names(3);
     CHECK(names.number_of("a") == 0);
@@ -253,6 +276,12 @@ TEST_CASE("fleet: names and causes have an end", "[cli][fleet]") {
     CHECK(names.number_of("d") == names.number_of("e"));
     CHECK(names.text(names.number_of("f")) == "others");
     CHECK(names.number_of("b") == 1);
+    CHECK(names.number_of("others") == names.number_of("d"));
+    FleetNames thousands(100'000);
+    for (std::uint32_t i = 0; i < 5000; ++i) CHECK(thousands.number_of("n" + std::to_string(i)) == i);
+    CHECK(thousands.number_of("n4321") == 4321);
+    CHECK(thousands.text(77) == "n77");
+    CHECK(thousands.count() == 5000);
     Fleet fleet;
     FleetLine line;
     for (std::size_t i = 0; i < Fleet::most_causes + 50; ++i) {

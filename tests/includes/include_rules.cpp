@@ -83,7 +83,7 @@ const std::vector<Library>& libraries() {
          {"parsers/index", "parsers/capture/page_hash.cpp", "parsers/capture/page_hash_avx2.cpp",
           "parsers/elf/core_key.cpp", "analysis/content_hashes.cpp",
           "analysis/suspects/signature_program.cpp", "cli/index_place.cpp", "cli/batch_lines.cpp",
-          "cli/report/fleet_line.cpp"}},
+          "cli/report/fleet.cpp", "cli/report/fleet_line.cpp"}},
         {"curses.h", {"cli/browse/terminal.cpp"}},
         // The system's.
         {"sys/",
