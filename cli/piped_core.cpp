@@ -70,10 +70,11 @@ bool is_core_or_packed(const char* start, std::size_t count) {
 
 bool is_text(std::string_view text) {
     constexpr std::size_t enough = 4096;
+    const bool goes_on = text.size() > enough;
     text = text.substr(0, enough);
     while (!text.empty()) {
         const DecodedCharacter c = decode_utf8(text);
-        const bool cut = text.size() < 4;  // a character at the end
+        const bool cut = goes_on && text.size() < 4;  // a character at the end
         const bool control =
             c.value < 0x20 && c.value != '\n' && c.value != '\r' && c.value != '\t' && c.value != 0;
         if ((!c.valid && !cut) || (c.valid && control)) return false;
@@ -96,11 +97,7 @@ bool is_list(const std::string& text) {
     return static_cast<std::size_t>(2 * there) >= paths.size();
 }
 
-}  // namespace
-
-std::string PipedInput::core_path() const { return fmt::format("/proc/self/fd/{}", core.number()); }
-
-PipedInput read_piped_input(int input, const std::string& directory) {
+PipedInput read_input(int input, const std::string& directory) {
     PipedInput found;
     std::vector<char> buffer(block);
     std::size_t have = read_all(input, buffer.data(), bytes_that_tell);
@@ -118,6 +115,20 @@ PipedInput read_piped_input(int input, const std::string& directory) {
     write_all(found.core.number(), found.text.data(), found.text.size());
     found.text.clear();
     return found;
+}
+
+}  // namespace
+
+std::string PipedInput::core_path() const { return fmt::format("/proc/self/fd/{}", core.number()); }
+
+PipedInput read_piped_input(int input, const std::string& directory) {
+    try {
+        return read_input(input, directory);
+    } catch (const Error& error) {
+        PipedInput nothing;
+        nothing.failure = error;
+        return nothing;
+    }
 }
 
 }  // namespace heapsift

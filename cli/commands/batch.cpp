@@ -63,9 +63,10 @@ struct Share {
 
 /// The cores that the words name.
 struct CoresToAsk {
-    std::vector<std::string> paths;  // to open them
-    std::vector<std::string> shown;  // as the lines have them
-    Descriptor piped;                // keeps the core that came on standard input
+    std::vector<std::string> paths;      // to open them
+    std::vector<std::string> shown;      // as the lines have them
+    Descriptor piped;                    // keeps the core that came on standard input
+    std::optional<Error> not_kept = {};  // or why it could not be kept
 };
 
 /// Which cores are asked. What a core is, is found when its turn comes, while others are at work: it takes
@@ -146,8 +147,14 @@ std::vector<std::string> arguments_for(const std::string& path, const CommonOpti
 }
 
 // In the child: it must not change which core is in use.
-int answer(const CoresToAsk& asked, std::size_t i, const Session& session, const Share& share) {
+int answer(const CoresToAsk& asked, std::size_t i, Session& session, const Share& share) {
     ::setenv("HEAPSIFT_STATE", "off", 1);
+    if (asked.shown[i] == "-" && asked.not_kept) {
+        Output output;
+        output.write(json_text(Json{{"error", error_json(*asked.not_kept, session.redactor())}}) + "\n");
+        output.flush();
+        return static_cast<int>(ExitCode::cannot_analyse);
+    }
     std::string path = asked.paths[i];
     // By this name messages speak of it.
     if (asked.shown[i] == "-" && asked.piped.is_open() && ::dup2(asked.piped.number(), STDIN_FILENO) >= 0 &&
@@ -195,7 +202,7 @@ CoresToAsk find_cores(Session& session, const BatchOptions& options) {
     if (std::find(words.begin(), words.end(), "-") != words.end())
         input = read_piped_input(STDIN_FILENO, index_directory(session.options().index_dir));
     std::istringstream list(input.text);
-    const std::string piped = input.core.is_open() ? input.core_path() : "";
+    const std::string piped = input.core.is_open() || input.failure ? input.core_path() : "";
     const CorePaths found = find_core_paths(words, list, piped, options.only_cores);
     for (const std::string& note : found.notes) session.console().note(note);
     const Shard shard = options.shard.empty() ? Shard() : shard_of(options.shard);
@@ -207,6 +214,7 @@ CoresToAsk find_cores(Session& session, const BatchOptions& options) {
     }
     if (found.paths.empty()) session.console().note("no core found");
     asked.piped = std::move(input.core);
+    asked.not_kept = std::move(input.failure);
     return asked;
 }
 
@@ -298,9 +306,11 @@ does not tell:
   exit           0 analysed, 3 in part, 1 not; then error {code, message, hint}
   signature      equal for the same cause: program, kind, who holds what; no
                  address, count, line, host or version of Python is in it. In
-                 names of files # stands for dates and numbers of four digits,
-                 in the program's for those of three; of a child process that
-                 multiprocessing started the program is its parent's. Types of
+                 names of files # stands for dates, numbers of four digits,
+                 UUIDs, digests and what `tempfile` makes up, in the program's
+                 for numbers of three; of a prompt or notebook for any. Of a
+                 child process that multiprocessing or joblib started the
+                 program is its parent's. Types of
                  the standard library have one name, however Python moved them.
                  Without a suspect it is "no suspect; most in" and the largest
                  holder of 1 MiB and a tenth of what is in use. With --redact a

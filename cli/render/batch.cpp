@@ -50,9 +50,13 @@ Error error_of(const std::string& path, const ChildEnd& end) {
                           please_report);
 }
 
-void add_error(Json& line, const Json& error) {
-    line["error"] = error;
-    line["signature"] = "not analysed: " + error.value("code", std::string());
+/// `most_memory`: of --max-memory; 0: the machine's.
+void add_error(Json& line, Json error, std::uint64_t most_memory) {
+    const std::string code = error.value("code", std::string());
+    if (most_memory > 0 && (code == "out-of-memory" || code == "too-little-memory"))
+        error["hint"] = "a larger --max-memory, or an --index-dir with room on a disk";
+    line["error"] = std::move(error);
+    line["signature"] = "not analysed: " + code;
 }
 
 double in_milliseconds(double seconds) {
@@ -137,7 +141,7 @@ Json batch_line(const BatchCore& core, const ChildEnd& end, const Redactor& reda
     const Json data = member(document, "data");
     Json envelope = member(document, "core");
     if (data.is_null())
-        add_error(line, document.value("error", Json::object()));
+        add_error(line, document.value("error", Json::object()), core.limits.memory);
     else
         line["signature"] = member(data, "signature");
     add_process(line, core, envelope, data, redactor);

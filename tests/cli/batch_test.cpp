@@ -16,6 +16,7 @@
 #include "tests/elf/temporary_directory.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -273,6 +274,15 @@ TEST_CASE("batch: what a limit ended is asked again where that is larger now", "
     end.timed_out = true;
     const Json slow = batch_line(core, end, Redactor(false), true);
     CHECK(slow["limits"] == Json::parse(R"({"timeout":60,"max_memory":1073741824})"));
+    for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1} << 30}) {
+        const BatchCore large{"/cores/core.1", "0123", {}, 0, {60, limit}};
+        const Json failed =
+            batch_line(large, ended(1, R"({"error":{"code":"out-of-memory","message":"m","hint":"h"}})"),
+                       Redactor(false), true);
+        CHECK((failed["error"]["hint"] == "h") == (limit == 0));
+        CHECK_THAT(failed["error"]["hint"].get<std::string>(),
+                   ContainsSubstring(limit == 0 ? "h" : "--max-memory"));
+    }
     const Json large = batch_line(
         core, ended(1, R"({"core":null,"data":null,"error":{"code":"out-of-memory","message":"m"}})"),
         Redactor(false), true);
@@ -434,6 +444,27 @@ TEST_CASE("batch: a core on standard input, or a list", "[cli][batch]") {
     CHECK(piped("\xff\xfe\x01\n.\n\xfe\xff").core.is_open());  // of which one line is a folder
     CHECK(piped("/nowhere/core.1\n/nowhere/core.2").text.size() == 31);
     CHECK_FALSE(piped("\n\n").core.is_open());
+    CHECK(piped("(\xb5/\xfd").core.is_open());  // the start of a compressed file
+    CHECK(piped("/nowhere/\xc3\xa9").text == "/nowhere/\xc3\xa9");
+}
+
+TEST_CASE("batch: a core on standard input that finds no room says so", "[cli][batch]") {
+    const TemporaryDirectory directory;
+    const std::string path =
+        directory.write("input", CoreWriter().thread(1, 6).load(0x10000, std::string(4096, 'a')).bytes());
+    const Descriptor file(::open(path.c_str(), O_RDONLY));
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const auto as_usual = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit little{100, before.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &little);
+    const PipedInput input = read_piped_input(file.number(), directory.path());
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, as_usual);
+    REQUIRE(input.failure);
+    CHECK(input.failure->code() == "cannot-write");
+    CHECK_FALSE(input.core.is_open());
+    CHECK(::access(input.core_path().c_str(), F_OK) != 0);
 }
 
 TEST_CASE("batch: the key of a core is its own, wherever it lies", "[cli][batch]") {

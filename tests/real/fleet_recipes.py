@@ -265,7 +265,7 @@ def duckdb(recipes):
     holds("what a cure would free", lambda rows: {row["kind"] for row in rows} >= {"closures", "queue"} and int(rows[0]["bytes"]) > 0)
     holds("the version of a package that goes with a cause", lambda rows: (queue, "shop", "2.4.0", 20) in
           [(row["signature"], row["package"], row["version"], int(row["cores"])) for row in rows])
-    holds("crash loops", lambda rows: any(row["host"] == "db7" for row in rows))
+    holds("crash loops", lambda rows: [(row["host"], int(row["cores"])) for row in rows] == [("db7", 20)])
     holds("how long the processes lived", lambda rows: any(row["signature"] == queue for row in rows))
     holds("what was not analysed", lambda rows: [(row["code"], int(row["cores"])) for row in rows] == [("not-a-core", 1)])
     holds("how they ended", lambda rows: rows[0]["signal"] == "SIGABRT")
@@ -416,7 +416,24 @@ def daemon_set(recipes):
         process.wait()
 
 
-PARTS = {"machine": one_machine, "page": page, "parallel": parallel, "dask": dask, "duckdb": duckdb, "pandas": pandas, "store": store, "systemd": systemd, "daemon_set": daemon_set}
+def full(recipes):
+    """A core on standard input that finds no room has a line, and the others have theirs."""
+    folder = recipes.folder("full")
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], stderr=subprocess.DEVNULL).returncode != 0:
+        print("not covered: full: no tmpfs can be mounted here")
+        return
+    try:
+        source, other = sorted(glob.glob(recipes.cores + "/core.*"))[:2]
+        said = recipes.run("zstd -dcq %s > %s/unpacked; cat %s | heapsift batch - %s/unpacked --brief -q" % (other, recipes.work, source, recipes.work), recipes.work, ok=(3,),
+                           XDG_CACHE_HOME=folder)
+        made = [json.loads(line) for line in said.splitlines()]
+        recipes.check([(line["path"], line["exit"], (line.get("error") or {}).get("code")) for line in made] ==
+                      [("-", 1, "cannot-write"), (recipes.work + "/unpacked", 0, None)], "full: %s" % said[:600])
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+PARTS = {"machine": one_machine, "page": page, "parallel": parallel, "dask": dask, "duckdb": duckdb, "pandas": pandas, "store": store, "full": full, "systemd": systemd, "daemon_set": daemon_set}
 
 
 if __name__ == "__main__":
