@@ -22,8 +22,8 @@ std::string call_behind(CycleReason::Kind kind) {
     }
 }
 
-std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const std::vector<GcState>& states,
-                                           std::size_t most) {
+std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const std::vector<GcState>& states) {
+    constexpr std::size_t most = 64;
     const auto in_any = [&](auto&& is_set) { return std::any_of(states.begin(), states.end(), is_set); };
     std::vector<std::string> names;
     if (in_any([](const GcState& state) { return !state.enabled; })) names.push_back("disable");
@@ -35,6 +35,13 @@ std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const std:
         if (CodePlaces in = code.that_call({name}, "gc", most); !in.places.empty())
             calls.push_back({"gc." + name + "()", std::move(in)});
     return calls;
+}
+
+std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const GcResult& collectors) {
+    std::vector<GcState> states;
+    for (const GcInterpreter& interpreter : collectors.interpreters)
+        if (interpreter.state) states.push_back(*interpreter.state);
+    return collector_calls(code, states);
 }
 
 }  // namespace heapsift

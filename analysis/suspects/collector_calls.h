@@ -3,6 +3,7 @@
 // Where the program changes what the garbage collector does.
 
 #include "analysis/cycle_reasons.h"
+#include "analysis/gc.h"
 #include "analysis/suspects/code_that_names.h"
 #include "parsers/cpython/gc_state.h"
 
@@ -22,9 +23,8 @@ struct CollectorCall {
 
 /// For what of a collector's state the program must have set, the functions of its own that do: `disable` where it is
 /// disabled, `set_debug` where a flag is set, `freeze` where objects are frozen, and `set_threshold` where the code has
-/// that at all, since what it is before differs between versions. At most `most` places of each. Cost: the names of each
-/// code object.
-std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const std::vector<GcState>& states,
-                                           std::size_t most);
+/// that at all, since what it is before differs between versions. Cost: the names of each code object.
+std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const std::vector<GcState>& states);
+std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const GcResult& collectors);
 
 }  // namespace heapsift

@@ -15,7 +15,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_nodes = 20'000, most_attributes_of_class = 32, most_setters = 8;
+constexpr std::size_t most_nodes = 4'000, most_attributes_of_class = 32, most_setters = 8;
 constexpr std::uint64_t least_instances = 16;
 
 /// An attribute of a class, by its name.
@@ -27,10 +27,8 @@ public:
         : retained_(retained), graph_(retained.graph()), scene_(scene) {}
 
     void take() {
-        for (const ObjectId object : scene_.sample()) {
-            walk(object);
-            if (visited_.size() >= most_nodes) break;
-        }
+        const std::vector<ObjectId>& sample = scene_.sample();
+        for (std::size_t i = 0; i < sample.size(); ++i) walk(sample[i], most_nodes * (i + 1) / sample.size());
         name_steps();
         for (const Visited& one : visited_) {
             const std::uint64_t bytes = graph_.heap().facts(one.object).memory;
@@ -72,14 +70,14 @@ private:
         AttributeOfClass of;
     };
 
-    /// Down the dominator tree, without the object itself.
-    void walk(ObjectId top) {
+    /// Down the dominator tree, until `most` have been visited in all.
+    void walk(ObjectId top, std::size_t most) {
         struct Pending {
             ObjectId object, instance, dict;
             std::size_t named_by;
         };
         std::vector<Pending> pending{{top, no_object, no_object, none}};
-        while (!pending.empty() && visited_.size() < most_nodes) {
+        while (!pending.empty() && visited_.size() < most) {
             Pending one = pending.back();
             pending.pop_back();
             const TypeId type = graph_.columns().type_of(one.object);

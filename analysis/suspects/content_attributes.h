@@ -12,7 +12,7 @@ namespace heapsift {
 
 /// Of a sample of what the holder keeps, the attributes of one class of the program by which at least half of its bytes
 /// hang, and which a function sets that does not run only once: activations on the nodes of a tree. Nothing where
-/// instances of that class are few. Cost: a look at some ten thousand objects, and the instructions of the functions that
+/// instances of that class are few. Cost: a look at some four thousand objects, and the instructions of the functions that
 /// name one of these attributes.
 std::optional<AttributesSetLater> attributes_set_later(const RetainedLookup& retained, const Scene& scene,
                                                        const CodeThatNames& code);

@@ -4,16 +4,16 @@
 #include <utility>
 
 namespace heapsift {
-CycleCode cycle_code(Work& work, const CyclesResult& result, std::size_t most) {
+CycleCode cycle_code(Work& work, const CyclesResult& result) {
+    constexpr std::size_t most = 3;
     const CodeThatNames code(work.heap(), work.answers());
-    constexpr std::size_t most_calls = 64;
     CycleCode found;
     for (const CycleKind& kind : result.kinds) {
         if (found.kinds.size() == most) break;
         if (auto ties = tied_in(work.heap(), code, kind.path); !ties.empty())
             found.kinds.push_back({kind.example, std::move(ties)});
     }
-    found.calls = collector_calls(code, collectors_for_words(work.heap()).collectors, most_calls);
+    found.calls = collector_calls(code, collectors_for_words(work.heap()).collectors);
     return found;
 }
 

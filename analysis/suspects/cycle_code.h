@@ -20,8 +20,8 @@ struct CycleCode {
     std::vector<CollectorCall> calls;  // that change what the collector does
 };
 
-/// Of the first `most` kinds of `result`.
-CycleCode cycle_code(Work& work, const CyclesResult& result, std::size_t most);
+/// Of the first kinds of `result`: as many as a person reads.
+CycleCode cycle_code(Work& work, const CyclesResult& result);
 /// Of one cycle: at most one of `kinds`, whose example it is.
 CycleCode cycle_code(Work& work, const CycleRow& row);
 

@@ -42,7 +42,9 @@ Document answer_of(Question& question, Place::Command command) {
         query.kinds = rows_for_people;
         query.garbage_list = 1;
         auto result = std::make_shared<const CyclesResult>(cycles(question.work(), query));
-        return render_cycles(result, [](const std::function<void(const CycleRow&)>&) {});
+        const CycleCode code = cycle_code(question.work(), *result);
+        return render_cycles(
+            result, [](const std::function<void(const CycleRow&)>&) {}, code);
     }
     if (command == Place::Command::native) {
         const NativeQuery query{.limit = rows_for_people, .leaked_only = false};

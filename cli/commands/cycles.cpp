@@ -21,7 +21,6 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_steps_of_one = 12;  // when one cycle is shown alone
-constexpr std::size_t most_kinds_with_code = 3;
 
 struct CyclesOptions {
     bool unreachable = false, uncollectable = false, all = false;
@@ -65,9 +64,8 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
                 visit(cycle_row(question->work(), *result, cycle, {}));
             }
         };
-        const CycleCode code = session.options().format == Format::csv
-                                   ? CycleCode()
-                                   : cycle_code(question->work(), *result, most_kinds_with_code);
+        const CycleCode code =
+            session.options().format == Format::csv ? CycleCode() : cycle_code(question->work(), *result);
         return session.write(render_cycles(result, rows, code));
     }
     // Cycles still in use are numbered after those of garbage.

@@ -10,12 +10,9 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace heapsift {
 namespace {
-
-constexpr std::size_t most_places = 64;
 
 struct GcOptions {
     bool list = false;
@@ -31,11 +28,8 @@ ExitCode run_gc(Session& session, const GcOptions& options) {
     session.note_references(heap);
     const auto row = [question](ObjectId object) { return object_row(question->heap(), object); };
     if (options.list) return session.write(render_gc_list(std::move(result), row));
-    std::vector<GcState> states;
-    for (const GcInterpreter& interpreter : result.interpreters)
-        if (interpreter.state) states.push_back(*interpreter.state);
     const CodeThatNames code(heap, question->answers());
-    return session.write(render_gc(result, collector_calls(code, states, most_places)));
+    return session.write(render_gc(result, collector_calls(code, result)));
 }
 
 }  // namespace

@@ -303,10 +303,14 @@ private:
         const auto result = std::make_shared<const CyclesResult>(cycles(question_->work(), query));
         ReportSection made{"garbage", "Garbage and the collector", "cycles",
                            "Cycles that nothing reaches, and why they are still there."};
-        made.parts.push_back(part(render_cycles(result, {}), "Garbage"));
+        CycleCode code = cycle_code(question_->work(), *result);
+        const std::vector<CollectorCall> calls = std::move(code.calls);
+        code.calls.clear();  // these stand below
+        made.parts.push_back(part(render_cycles(result, {}, code), "Garbage"));
         made.parts.push_back(report_heading("The collector", page_));
         made.parts.push_back(part(render_gc(gc(heap_, rows_for_people, false, progress(),
-                                               question_->answers(), &question_->states().collection)),
+                                               question_->answers(), &question_->states().collection),
+                                            calls),
                                   "The collector"));
         return made;
     }

@@ -132,7 +132,7 @@ TEST_CASE("suspect lines: where a cycle is tied, and who told the collector not 
     CHECK(row.tied_in[0].references == Kinds{"Pair.other", "Peer.pair"});
     const CyclesResult found = cycles(asked.work, {});
     REQUIRE(found.kinds.size() == 1);
-    const CycleCode code = cycle_code(asked.work, found, 3);
+    const CycleCode code = cycle_code(asked.work, found);
     REQUIRE(code.kinds.size() == 1);
     CHECK(code.kinds[0].example == found.kinds[0].example);
     CHECK(code.kinds[0].in.size() == 1);
@@ -150,7 +150,8 @@ TEST_CASE("suspect lines: each setting of the collector has its call", "[program
     const CodeThatNames code(analysed.heap);
     const auto names_of = [&](const GcState& state) {
         std::vector<std::string> names;
-        for (const CollectorCall& call : collector_calls(code, {state}, 8)) names.push_back(call.name);
+        for (const CollectorCall& call : collector_calls(code, std::vector<GcState>{state}))
+            names.push_back(call.name);
         return names;
     };
     CHECK(names_of({}) == Kinds{"gc.set_threshold()"});
