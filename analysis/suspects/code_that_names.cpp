@@ -287,6 +287,11 @@ CodeUse CodeThatNames::use_in(const Code& code, const NameInSource& name) const 
             if (const auto shared = place_of_free_variable(code, self)) place->self_cell = shared->place;
     }
     place->filled_within = name.filled_within;
+    const std::vector<Address> all = constants(code);
+    const auto none = std::find_if(all.begin(), all.end(), [&](Address one) {
+        return python_.types().is(python_.type_of(one), KnownType::none);
+    });
+    if (none != all.end()) place->none_constant = static_cast<std::uint32_t>(none - all.begin());
     return use_of(python_, code.address, code.names, *place);
 }
 
@@ -341,11 +346,11 @@ void CodeThatNames::add_places_of_givers(const NameInSource& name, std::size_t f
 }
 
 CodePlaces CodeThatNames::that_call(const std::vector<std::string>& functions, const std::string& module,
-                                    std::size_t most) const {
+                                    std::size_t most, const std::string& rather_without) const {
     const auto is_used = [](const Code& code, const std::string& name) {
         return std::find(code.names.begin(), code.names.end(), name) != code.names.end();
     };
-    CodePlaces calls, uses;
+    CodePlaces calls, with_other, uses;
     const auto take_earlier = [](std::optional<SourcePlace>& first, SourcePlace place, std::int32_t line) {
         if (line > 0) place.line = line;
         if (!first || place.line < first->line) first = std::move(place);
@@ -359,10 +364,11 @@ CodePlaces CodeThatNames::that_call(const std::vector<std::string>& functions, c
             take_earlier(used, code.place, use.line);
             if (use.called_line > 0) take_earlier(called, code.place, use.called_line);
         }
-        if (called) calls.places.push_back(std::move(*called));
+        const bool other = !rather_without.empty() && is_used(code, rather_without);
+        if (called) (other ? with_other : calls).places.push_back(std::move(*called));
         if (used) uses.places.push_back(std::move(*used));
     }
-    CodePlaces& found = calls.places.empty() ? uses : calls;
+    CodePlaces& found = !calls.places.empty() ? calls : !with_other.places.empty() ? with_other : uses;
     put_in_order(found, most);
     return std::move(found);
 }

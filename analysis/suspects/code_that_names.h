@@ -65,9 +65,10 @@ public:
     std::vector<Address> constants(const Code& code) const;
 
     /// Those that call one of `functions`, and, unless it is empty, use the name of `module` as well: gc.disable(). Where
-    /// none is seen to call it, those that use its name. By file and line.
+    /// none is seen to call it, those that use its name. Of those that use the name `rather_without` as well only where
+    /// there are no others. By file and line.
     CodePlaces that_call(const std::vector<std::string>& functions, const std::string& module,
-                         std::size_t most) const;
+                         std::size_t most, const std::string& rather_without = {}) const;
 
 private:
     bool uses(const Code& code, const NameInSource& name) const;

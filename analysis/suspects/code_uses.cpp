@@ -2,7 +2,8 @@
 // instruction uses it, its argument tells (parsers/cpython/build/instructions.h), and which line, the line table.
 // Whether something is added to it and not to another that stands on the same line, the values on the stack tell: they
 // are followed from instruction to instruction, with what they are known to be (the object itself, or what was got out of
-// it), and so are local variables that it is given to.
+// it), and so are local variables that it is given to. A function or a method of the same object to which it is given may
+// fill it; who stores None only clears.
 //
 // That is done in the order of the instructions, without looking where a jump leads: what stands behind one that is always
 // taken (the second value of `a if b else c`) begins with the values of the last one that was taken on a condition. An
@@ -54,6 +55,7 @@ struct ValueOnStack {
     bool used = false;         // what is sought, or got out of that
     bool itself = false;       // what is sought
     bool key = false;          // the constant by which it is asked for
+    bool is_none = false;      // the constant None
     bool is_self = false;      // of a method: its first local variable
     bool adder = false;        // a function that adds to what it is given
     bool may_add = false;      // a function or method of the program, as far as is known
@@ -76,7 +78,8 @@ public:
             case Does::extended_argument:
                 break;
             case Does::load_constant:
-                push({.key = is_sought(UsedByCode::Table::constants, argument)});
+                push({.key = is_sought(UsedByCode::Table::constants, argument),
+                      .is_none = argument == sought_.none_constant});
                 if (values_.back().key) found(UseByCode::reads);
                 break;
             case Does::load_local:
@@ -263,12 +266,12 @@ private:
         const std::string name = place < names_.size() ? names_[place] : std::string();
         const bool is_it = is_sought(UsedByCode::Table::names, place);
         if (operations_.does(one) == Does::store_name) {
-            pop();
-            if (is_it) found(UseByCode::stores);
+            const bool is_none = pop().is_none;
+            if (is_it) found(is_none ? UseByCode::reads : UseByCode::stores);
         } else if (operations_.does(one) == Does::store_attribute) {
             const ValueOnStack object = pop();
-            pop();
-            if (is_it && is_object_for_it(object)) found(UseByCode::stores);
+            const bool is_none = pop().is_none;
+            if (is_it && is_object_for_it(object)) found(is_none ? UseByCode::reads : UseByCode::stores);
         } else if (operations_.gets_attribute(one)) {
             if (operations_.does(one) == Does::load_super_attribute) {
                 pop();

@@ -27,7 +27,8 @@ struct UsedByCode {
     bool of_self = true;  // also as an attribute of the first local variable, or of that shared one
     std::uint32_t self_cell = none;
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    bool filled_within = false;  // what an item of it holds is what grows
+    bool filled_within = false;          // what an item of it holds is what grows
+    std::uint32_t none_constant = none;  // the place of None: who stores that, clears
 };
 
 /// What is done there, the likeliest to fill it last.

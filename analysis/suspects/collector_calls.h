@@ -22,8 +22,8 @@ struct CollectorCall {
 };
 
 /// For what of a collector's state the program must have set, the functions of its own that do: `disable` where it is
-/// disabled, `set_debug` where a flag is set, `freeze` where objects are frozen, and `set_threshold` where the code has
-/// that at all, since what it is before differs between versions. Cost: the names of each code object.
+/// disabled, `set_debug` where a flag is set, `freeze` where objects are frozen, and `set_threshold` where the
+/// thresholds are not those that Python starts with. Cost: the names of each code object.
 std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const std::vector<GcState>& states);
 std::vector<CollectorCall> collector_calls(const CodeThatNames& code, const GcResult& collectors);
 

@@ -13,10 +13,10 @@ namespace heapsift {
 
 struct CycleCode {
     struct Ties {
-        std::uint32_t example = 0;  // CycleKind::example
-        std::vector<TiedIn> in;     // never empty
+        std::vector<std::uint32_t> examples;  // CycleKind::example of each kind of which the same is known
+        std::vector<TiedIn> in;               // never empty
     };
-    std::vector<Ties> kinds;           // of the kinds that have a path
+    std::vector<Ties> kinds;           // of kinds of which something is known
     std::vector<CollectorCall> calls;  // that change what the collector does
 };
 

@@ -103,7 +103,7 @@ std::string name_of_extension(const HeapReader& heap, const std::string& library
 ForeignCalls foreign_calls(const HeapReader& heap, const CodeThatNames& code, const std::string& module,
                            std::size_t most) {
     const std::vector<ForeignFunction> all = ForeignFunctions(heap).found;
-    const auto called = [&](auto&& is_wanted) {
+    const auto called = [&](auto&& is_wanted, const std::string& rather_without = {}) {
         std::set<std::string> names;
         for (const ForeignFunction& one : all)
             if (is_wanted(one)) names.insert(one.name);
@@ -114,7 +114,7 @@ ForeignCalls foreign_calls(const HeapReader& heap, const CodeThatNames& code, co
             sought.push_back(name);
             calls.words += (calls.words.empty() ? "" : sought.size() == 2 ? " or " : ", ") + name + "()";
         }
-        calls.in = code.that_call(sought, {}, most);
+        calls.in = code.that_call(sought, {}, most, rather_without);
         return calls;
     };
     if (!module.empty()) {
@@ -125,7 +125,7 @@ ForeignCalls foreign_calls(const HeapReader& heap, const CodeThatNames& code, co
         return name.empty() ? ForeignCalls()
                             : ForeignCalls{"C code of " + name, code.of({{.text = name}}, most)};
     }
-    ForeignCalls calls = called([](const ForeignFunction& one) { return allocates(one.name); });
+    ForeignCalls calls = called([](const ForeignFunction& one) { return allocates(one.name); }, "free");
     if (calls.in.places.empty())
         calls = called([](const ForeignFunction& one) { return !is_c_library(one.library); });
     return calls;

@@ -12,7 +12,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t longest_name = 200;
+constexpr std::size_t longest_name = 200, most_calls = 16;
 constexpr std::string_view inner_functions = "<locals>.";  // in their qualified names
 
 /// A path to a holder, written; of another than the first of several only the words are known.
@@ -37,7 +37,7 @@ public:
     std::vector<NameInSource> find() {
         const TopHolder& holder = scene_.holder();
         if (!holder.local.empty()) {
-            add({.kind = NameInSource::Kind::local, .text = holder.local, .code = holder.code});
+            add_locals(holder);
             const SourcePlace place = place_of_code(scene_.python(), holder.code);
             if (place.known())
                 add({.kind = NameInSource::Kind::variable,
@@ -139,6 +139,23 @@ private:
                            ? std::string()
                            : place.function.substr(0, inner + inner_functions.size())});
         return true;
+    }
+
+    /// Of the call that it hangs on, and of those that have the same object: who called it, and made it.
+    void add_locals(const TopHolder& holder) {
+        add({.kind = NameInSource::Kind::local, .text = holder.local, .code = holder.code});
+        if (!holder.object) return;
+        for (const HeapGraph::PlacedRoot& placed : scene_.graph().roots_of(holder.object->id)) {
+            const Root& root = placed.root;
+            if (root.frame < 0 || root.name.is_null() || names_.size() == most_calls) continue;
+            NameInSource name{.kind = NameInSource::Kind::local,
+                              .text = scene_.python().unicode_text(root.name, longest_name).value_or(""),
+                              .code = scene_.graph().frame({root.thread, root.frame}).code};
+            const auto is_same = [&](const NameInSource& one) {
+                return one.code == name.code && one.text == name.text;
+            };
+            if (std::none_of(names_.begin(), names_.end(), is_same)) add(std::move(name));
+        }
     }
 
     /// Of a call that runs, or of a generator or coroutine that waits.

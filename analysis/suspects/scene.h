@@ -22,6 +22,7 @@ public:
     Scene(const RetainedLookup& retained, const TopHolder& holder);
 
     const TopHolder& holder() const { return holder_; }
+    const HeapGraph& graph() const { return graph_; }
     const HeapReader& heap() const { return graph_.heap(); }
     const PythonHeap& python() const { return heap().python_heap(); }
     std::uint64_t retained(ObjectId object) const { return retained_.memory(object); }

@@ -117,7 +117,11 @@ private:
             suspect.made_here = true;  // its name is of the library's own code
             take(suspect, code_.that_make(cause.made_by, cause.made_of, most_places_of_suspect));
         }
-        if (part.name.empty()) suspect.set_later = attributes_set_later(retained_, scene, code_);
+        if (!part.name.empty()) return;
+        suspect.set_later = attributes_set_later(retained_, scene, code_);
+        if (suspect.set_later && !cause.fix.empty())
+            suspect.cause.fix =
+                "take these attributes off again when they are done with; or " + suspect.cause.fix;
     }
 
     const OverviewResult& overview_;

@@ -15,6 +15,7 @@ namespace heapsift {
 struct TiedIn {
     SourcePlace place;                    // the first line of it that does
     std::vector<std::string> references;  // "Space.function"; by the cycle's order
+    bool operator==(const TiedIn&) const = default;
 };
 
 /// Those that set most of them, by file and line. Only attributes of the program's own classes are looked

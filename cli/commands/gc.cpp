@@ -21,7 +21,8 @@ struct GcOptions {
 ExitCode run_gc(Session& session, const GcOptions& options) {
     if (!options.list) session.refuse_csv("gc without --list", "add --list, or use --json");
     // Rows of a list are read while they are written, so the question must live as long.
-    const auto question = std::make_shared<Question>(session, std::initializer_list<Need>{Need::references});
+    const auto question =
+        std::make_shared<Question>(session, std::initializer_list<Need>{Need::references, Need::roots});
     const HeapReader& heap = question->filled();
     GcResult result =
         gc(heap, session.options().rows(), options.list, session.progress(), question->answers());

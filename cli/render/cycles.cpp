@@ -85,20 +85,23 @@ TableRow kind_row(const CyclesResult& result, const CycleKind& row) {
 }
 
 void say_code(const CycleCode& code, Document& document) {
-    for (const CycleCode::Ties& ties : code.kinds)
-        document.say(
-            sentence(says("Cycle {} may be tied in {}.", number(ties.example), ties_words(ties.in))));
+    for (const CycleCode::Ties& ties : code.kinds) {
+        Text ids;
+        for (std::size_t i = 0; i < ties.examples.size(); ++i)
+            ids += (i == 0 ? "" : i + 1 == ties.examples.size() ? " and " : ", ") + number(ties.examples[i]);
+        document.say(sentence(says("{} {} may be tied in {}.", ties.examples.size() == 1 ? "Cycle" : "Cycles",
+                                   std::move(ids), ties_words(ties.in))));
+    }
     for (const CollectorCall& call : code.calls) document.say(sentence(words_of(call)));
 }
 
+Datum tied_data(const CycleCode::Ties& ties) {
+    return entries({{"cycles", Datum::list_of(ties.examples, [](std::uint32_t id) { return Datum(id); })},
+                    {"tied_in", ties_data(ties.in)}});
+}
+
 Datum code_data(const CycleCode& code) {
-    return entries(
-        {{"tied",
-          Datum::list_of(code.kinds,
-                         [](const CycleCode::Ties& ties) {
-                             return entries({{"cycle", ties.example}, {"tied_in", ties_data(ties.in)}});
-                         })},
-         {"calls", calls_data(code.calls)}});
+    return entries({{"tied", Datum::list_of(code.kinds, tied_data)}, {"calls", calls_data(code.calls)}});
 }
 
 void say_kinds(const std::shared_ptr<const CyclesResult>& result, const CycleCode& code, Document& document) {

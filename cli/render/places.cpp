@@ -31,14 +31,37 @@ Text places_words(const std::vector<SourcePlace>& places, std::size_t first, std
     return text;
 }
 
+namespace {
+
+Text names_words(const std::vector<std::string>& names) {
+    Text words;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        words += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    return words;
+}
+
+}  // namespace
+
 Text ties_words(const std::vector<TiedIn>& ties) {
-    std::vector<SourcePlace> places;
-    for (const TiedIn& tie : ties) places.push_back(tie.place);
-    Text names;
-    const std::vector<std::string>& references = ties.front().references;
-    for (std::size_t i = 0; i < references.size(); ++i)
-        names += (i == 0 ? "" : i + 1 == references.size() ? " and " : ", ") + references[i];
-    return says("{} ({})", places_words(places, 0, most_places_shown, 0), names);
+    const bool same = std::all_of(ties.begin(), ties.end(), [&](const TiedIn& one) {
+        return one.references == ties.front().references;
+    });
+    if (same) {
+        std::vector<SourcePlace> places;
+        for (const TiedIn& tie : ties) places.push_back(tie.place);
+        return says("{} ({})", places_words(places, 0, most_places_shown, 0),
+                    names_words(ties.front().references));
+    }
+    const std::size_t shown = std::min(most_places_shown, ties.size());
+    Text words;
+    for (std::size_t i = 0; i < shown; ++i)
+        words += says("{}{} ({})",
+                      i == 0                 ? ""
+                      : i + 1 == ties.size() ? " and "
+                                             : ", ",
+                      Text(words_of(ties[i].place)), names_words(ties[i].references));
+    if (shown < ties.size()) words += says(", and {} more", Count{ties.size() - shown});
+    return words;
 }
 
 Text words_of(const CollectorCall& call) {

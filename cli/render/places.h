@@ -19,7 +19,8 @@ inline constexpr std::size_t most_places_shown = 3;
 Text places_words(const std::vector<SourcePlace>& places, std::size_t first, std::size_t most,
                   std::uint64_t more);
 
-/// "drop(), app.py:24 (Pair.one and Pair.other)". Of at least one.
+/// "drop(), app.py:24 (Pair.one and Pair.other)"; "open(), app.py:7 (Door.room) and enter(), app.py:9 (Room.door)". Of at
+/// least one.
 Text ties_words(const std::vector<TiedIn>& ties);
 
 /// "gc.disable() is called in main(), app.py:3."

@@ -161,11 +161,7 @@ SuspectWords words_of(const Suspect& suspect, const OverviewResult& overview) {
     if (suspect.set_later) add(set_later_words(*suspect.set_later));
     if (!suspect.used_in.empty()) add(code_words(suspect));
     if (!suspect.tied_in.empty()) add(says("the cycle may be tied in {}", ties_words(suspect.tied_in)));
-    if (!suspect.cause.fix.empty())
-        words.fix =
-            says("fix: {}{}",
-                 suspect.set_later ? "take these attributes off again when they are done with; or " : "",
-                 suspect.cause.fix);
+    if (!suspect.cause.fix.empty()) words.fix = says("fix: {}", suspect.cause.fix);
     words.next = next_command(suspect);
     return words;
 }

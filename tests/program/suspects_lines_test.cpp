@@ -4,6 +4,7 @@
 #include "analysis/suspects/collector_calls.h"
 #include "analysis/suspects/cycle_code.h"
 #include "analysis/suspects/foreign_functions.h"
+#include "parsers/snapshot/memory_rows.h"
 #include "tests/catch.h"
 #include "tests/program/suspects_of.h"
 #include "tests/program/written_code.h"
@@ -18,8 +19,13 @@ namespace {
 
 constexpr int nodes = 200, large = 60'000, small = 15'000;
 
-/// `node.name = 0`, of an argument that is not the first.
+/// `node.name = value`, of an argument that is not the first.
 std::vector<Instruction> sets_attribute(std::uint8_t name) {
+    return {{op_load_local, 2}, {op_load_local, 1}, {op_store_attribute, name}};
+}
+
+/// `node.name = None`.
+std::vector<Instruction> clears_attribute(std::uint8_t name) {
     return {{op_load_const, 0}, {op_load_local, 1}, {op_store_attribute, name}};
 }
 
@@ -80,6 +86,7 @@ TEST_CASE("suspect lines: attributes that are put onto what a list keeps", "[pro
     const std::vector<std::string> names = {"h", "c", "word"};
     code_with_lines(program, only_at_first ? "Node.__init__" : "Model.forward", names,
                     {{4, sets_attribute(1)}, {2, sets_attribute(0)}});
+    code_with_lines(program, "Model.clear", names, {{1, clears_attribute(0)}, {1, clears_attribute(1)}});
     code_with_lines(program, "Node.show", names,
                     {{1, {{op_load_local, 0}, {op_load_attribute, 0}, {op_pop, 0}}}});
     SuspectsOf asked(program);
@@ -99,7 +106,7 @@ TEST_CASE("suspect lines: attributes of a class that something else sets are not
     list_of_nodes(program);
     // self.h of another class
     code_with_lines(program, "Model.reset", {"h"},
-                    {{4, {{op_load_const, 0}, {op_load_local, 0}, {op_store_attribute, 0}}}});
+                    {{4, {{op_load_local, 2}, {op_load_local, 0}, {op_store_attribute, 0}}}});
     SuspectsOf asked(program);
     CHECK_FALSE(asked.row("module-container", true).set_later.has_value());
 }
@@ -116,6 +123,8 @@ TEST_CASE("suspect lines: where a cycle is tied, and who told the collector not 
     program.module("app", "/srv/app/app.py", {{"Pair", pair}, {"Peer", peer}});
     code_with_lines(program, "tie", {"other", "pair"}, {{2, sets_attribute(0)}, {3, sets_attribute(1)}});
     code_with_lines(program, "Pair.move", {"other"}, {{5, sets_attribute(0)}});
+    code_with_lines(program, "untie", {"other", "pair"},
+                    {{2, clears_attribute(0)}, {3, clears_attribute(1)}});
     code_with_lines(program, "quiet", {"gc", "disable"}, {{3, calls_method(0, 1)}});
     code_with_lines(program, "tell", {"gc", "disable"},
                     {{1, {{op_load_global, 0}, {op_load_attribute, 1 << 1}, {op_pop, 0}}}});
@@ -134,7 +143,7 @@ TEST_CASE("suspect lines: where a cycle is tied, and who told the collector not 
     REQUIRE(found.kinds.size() == 1);
     const CycleCode code = cycle_code(asked.work, found);
     REQUIRE(code.kinds.size() == 1);
-    CHECK(code.kinds[0].example == found.kinds[0].example);
+    CHECK(code.kinds[0].examples == std::vector<std::uint32_t>{found.kinds[0].example});
     CHECK(code.kinds[0].in.size() == 1);
     REQUIRE(code.calls.size() == 1);
     CHECK(code.calls[0].name == "gc.set_threshold()");
@@ -154,11 +163,17 @@ TEST_CASE("suspect lines: each setting of the collector has its call", "[program
             names.push_back(call.name);
         return names;
     };
-    CHECK(names_of({}) == Kinds{"gc.set_threshold()"});
-    GcState set;
+    GcState usual;
+    for (std::size_t i = 0; i < 3; ++i) usual.generations[i].threshold = i == 0 ? 700 : 10;
+    CHECK(names_of(usual).empty());
+    GcState set;  // its thresholds are 0
     set.enabled = false;
     set.debug = gc_debug_saveall;
     set.frozen.objects = 7;
+    GcResult collectors;
+    collectors.interpreters.resize(2);  // the first does not read
+    collectors.interpreters[1].state = set;
+    CHECK(collector_calls(code, collectors).size() == 4);
     CHECK(names_of(set) == Kinds{"gc.disable()", "gc.set_threshold()", "gc.set_debug()", "gc.freeze()"});
     using Kind = CycleReason::Kind;
     CHECK(call_behind(Kind::disabled) == "disable");
@@ -166,6 +181,46 @@ TEST_CASE("suspect lines: each setting of the collector has its call", "[program
     CHECK(call_behind(Kind::frozen) == "freeze");
     CHECK(call_behind(Kind::saved) == "set_debug");
     CHECK(call_behind(Kind::young).empty());
+}
+
+TEST_CASE("suspect lines: slices in a local, where that is filled", "[program][suspects]") {
+    ProgramHeap program;
+    const Address slices = program.list(payloads(program, of_a_holder, much));
+    program.module("app", "/srv/app/app.py", {{"ROWS", program.list({})}});
+    const Address code = program.call("work", {{"kept", slices}});
+    program.heap.set(code, program.heap.layout().code.co_names,
+                     program.heap.tuple({program.heap.str("append")}));
+    write_lines(
+        program, code,
+        {{5, {{op_load_local, 0}, {op_load_attribute, 1}, {op_load_const, 0}, {op_call, 1}, {op_pop, 0}}}});
+    SuspectsOf asked(program);
+    ArrayHolderRow pinned;
+    pinned.pinned_bytes = 64 * mib;
+    pinned.attribute = pinned.local = "kept";
+    pinned.begins_at = asked.analysed.id(slices);
+    asked.overview.pinned = pinned;
+    const Suspect row = asked.row("pinned-arrays", true);
+    CHECK(places_of(row.used_in) == Kinds{"work:15"});
+    CHECK(row.filled_in == 1);
+}
+
+TEST_CASE("suspect lines: blocks of C code, where the program asked for them", "[program][suspects]") {
+    ProgramHeap program;
+    const Address pointer = program.class_with("CFuncPtr", {.module = "_ctypes"}),
+                  function = program.class_with("_FuncPtr", {.base = pointer, .module = "ctypes"}),
+                  type = program.class_with("CDLL", {.module = "ctypes", .attributes = {"malloc"}});
+    program.module("app", "/srv/app/app.py",
+                   {{"libc", program.instance_with(type, {program.instance_with(function, {})})}});
+    code_with_lines(program, "fill", {"libc", "malloc"}, {{7, calls_method(0, 1)}});
+    SuspectsOf asked(program);
+    NativeCulprit culprit;
+    culprit.bytes = 64 * mib;
+    culprit.count = culprit.held.leaked = 1000;
+    asked.overview.culprit = culprit;
+    asked.overview.memory = {{c_code_row, 100 * mib}};
+    const Suspect row = asked.row("native-leak", true);
+    CHECK(row.calls == "malloc()");
+    CHECK(places_of(row.used_in) == Kinds{"fill:17"});
 }
 
 TEST_CASE("suspect lines: functions of C that the program calls through ctypes", "[program][suspects]") {
@@ -186,7 +241,10 @@ TEST_CASE("suspect lines: functions of C that the program calls through ctypes",
                   shapes = library(program.heap.str("/srv/lib/libshapes.so"), "leak_shapes");
     program.module("app", "/srv/app/app.py", {{"libc", libc}, {"shapes", shapes}});
     program.module("cells", "/srv/app/cells.cpython-313.so", {});
-    if (calls_malloc) code_with_lines(program, "fill", {"libc", "malloc"}, {{2, calls_method(0, 1)}});
+    if (calls_malloc) {
+        code_with_lines(program, "fill", {"libc", "malloc"}, {{2, calls_method(0, 1)}});
+        code_with_lines(program, "copy", {"libc", "malloc", "free"}, {{2, calls_method(0, 1)}});
+    }
     code_with_lines(program, "draw", {"shapes", "leak_shapes", "free"},
                     {{4, calls_method(0, 1)}, {1, calls_method(0, 2)}});
     code_with_lines(program, "model", {"cells"}, {{3, {{op_load_global, 0}, {op_pop, 0}}}});
