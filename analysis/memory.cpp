@@ -23,27 +23,15 @@ struct KeptZeros {
     }
 };
 
-/// Whether it is that type or derives from it.
-bool derives_from(const TypeTable& types, TypeId type, TypeId base) {
-    constexpr int most_bases = 64;
-    for (int steps = 0; type != no_type && steps < most_bases; ++steps, type = types[type].base)
-        if (type == base) return true;
-    return false;
-}
-
 /// Instances of mmap.mmap and of its subclasses. One look at the type of each object, if there is such a type.
 MemoryResult::MappedByObjects find_mapped_by_objects(const HeapReader& heap) {
-    constexpr std::string_view mapping_type = "mmap.mmap";
     const HeapSnapshot& columns = heap.snapshot();
     const TypeTable& types = columns.types;
-    const auto base = std::find_if(types.begin(), types.end(),
-                                   [&](const TypeInfo& type) { return type.name == mapping_type; });
     std::vector<bool> maps(types.size());
-    if (base != types.end())
-        for (std::size_t i = 0; i < types.size(); ++i)
-            maps[i] = derives_from(types, static_cast<TypeId>(i), static_cast<TypeId>(base - types.begin()));
+    for (TypeId type{0}; type < types.size(); ++type)
+        maps[type] = types.derives_from_named(type, {"mmap.mmap"});
     MemoryResult::MappedByObjects found;
-    if (base == types.end()) return found;
+    if (std::find(maps.begin(), maps.end(), true) == maps.end()) return found;
     std::vector<AddressRange> ranges;
     for (ObjectId object{0}; object < columns.object_count(); ++object) {
         const TypeId type = columns.type_of(object);

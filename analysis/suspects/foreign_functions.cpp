@@ -23,22 +23,15 @@ struct ForeignFunction {
     std::string name;
 };
 
-bool is_or_derives_from(const TypeTable& types, TypeId type, std::string_view name) {
-    constexpr int most_bases = 100;
-    for (int steps = 0; type != no_type && steps < most_bases; ++steps, type = types[type].base)
-        if (types[type].name == name) return true;
-    return false;
-}
-
 class ForeignFunctions {
 public:
     explicit ForeignFunctions(const HeapReader& heap) : heap_(heap) {
         const HeapSnapshot& columns = heap.snapshot();
         std::vector<bool> is_library;
         for (TypeId type{0}; type < columns.types.size(); ++type) {
-            is_library.push_back(is_or_derives_from(columns.types, type, "ctypes.CDLL"));
-            is_function_.push_back(is_or_derives_from(columns.types, type, "_ctypes.CFuncPtr") ||
-                                   is_or_derives_from(columns.types, type, "_ctypes.PyCFuncPtr"));
+            is_library.push_back(columns.types.derives_from_named(type, {"ctypes.CDLL"}));
+            is_function_.push_back(
+                columns.types.derives_from_named(type, {"_ctypes.CFuncPtr", "_ctypes.PyCFuncPtr"}));
         }
         for (ObjectId object{0}; object < columns.object_count(); ++object)
             if (const TypeId type = columns.type_of(object); type != no_type && is_library[type]) add(object);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -66,7 +67,13 @@ private:
             if (step.kind == ReferenceStep::Kind::item && !in_library && key.empty() && step.key &&
                 !step.key->cut)
                 key = step.name;  // none of anything but a str
-            if (add_free_variable(path, at) || add_local(path, at, within)) return;
+            std::optional<NameInSource> variable = free_variable(path, at);
+            if (!variable) variable = local(path, at, within);
+            if (variable) {  // after who asks a library's object for what hangs on it
+                if (in_library) add({.kind = NameInSource::Kind::key, .text = key});
+                variable->only_else = in_library && !key.empty();
+                return add(std::move(*variable));
+            }
             within =
                 within || step.kind == ReferenceStep::Kind::item || step.kind == ReferenceStep::Kind::index;
             if (step.kind != ReferenceStep::Kind::attribute || step.nameless) continue;
@@ -119,26 +126,26 @@ private:
     }
 
     /// Of a function: the variable whose cell the step leads out of.
-    bool add_free_variable(const WrittenPath& path, std::size_t at) {
-        if (!path.expression.steps[at].name.is(Field::cell_contents) || at < 2) return false;
+    std::optional<NameInSource> free_variable(const WrittenPath& path, std::size_t at) const {
+        if (!path.expression.steps[at].name.is(Field::cell_contents) || at < 2) return std::nullopt;
         const ObjectId cell = path.before(at),
                        function = path.before(at - 2);  // .__closure__[0].cell_contents
         const HeapSnapshot& columns = scene_.heap().snapshot();
-        if (!scene_.is(cell, KnownType::cell) || !scene_.is(function, KnownType::function)) return false;
+        if (!scene_.is(cell, KnownType::cell) || !scene_.is(function, KnownType::function))
+            return std::nullopt;
         const std::string name =
             name_of_cell(scene_.python(), columns.address_of(function), columns.address_of(cell));
         const SourcePlace place = place_of_function(scene_.python(), columns.address_of(function));
         const auto inner = place.function.rfind(inner_functions);
         // Up to 3.10 a function has the name of another that functools.wraps gave it, and its code has no other.
         const bool qualified = scene_.python().layout().code.co_qualname.present();
-        if (name.empty() || (qualified && inner == std::string::npos)) return false;
-        add({.kind = NameInSource::Kind::variable,
-             .text = name,
-             .file = place.file,
-             .within = inner == std::string::npos
-                           ? std::string()
-                           : place.function.substr(0, inner + inner_functions.size())});
-        return true;
+        if (name.empty() || (qualified && inner == std::string::npos)) return std::nullopt;
+        return NameInSource{.kind = NameInSource::Kind::variable,
+                            .text = name,
+                            .file = place.file,
+                            .within = inner == std::string::npos
+                                          ? std::string()
+                                          : place.function.substr(0, inner + inner_functions.size())};
     }
 
     /// Of the call that it hangs on, and of those that have the same object: who called it, and made it.
@@ -159,7 +166,7 @@ private:
     }
 
     /// Of a call that runs, or of a generator or coroutine that waits.
-    bool add_local(const WrittenPath& path, std::size_t at, bool within) {
+    std::optional<NameInSource> local(const WrittenPath& path, std::size_t at, bool within) const {
         const ReferenceStep& step = path.expression.steps[at].name;
         const TopHolder& holder = scene_.holder();
         Address code;
@@ -169,9 +176,9 @@ private:
         if (code.is_null() && owner != no_object &&
             (step.kind == ReferenceStep::Kind::local || step.kind == ReferenceStep::Kind::cell))
             code = code_of_suspended(scene_.heap(), owner);
-        if (code.is_null() || step.nameless) return false;
-        add({.kind = NameInSource::Kind::local, .text = step.name, .filled_within = within, .code = code});
-        return true;
+        if (code.is_null() || step.nameless) return std::nullopt;
+        return NameInSource{
+            .kind = NameInSource::Kind::local, .text = step.name, .filled_within = within, .code = code};
     }
 
     const Scene& scene_;

@@ -113,11 +113,7 @@ bool Scene::is_a(ObjectId object, std::initializer_list<std::string_view> names)
 }
 
 bool Scene::type_is_a(TypeId type, std::initializer_list<std::string_view> names) const {
-    constexpr int most_bases = 100;
-    const TypeTable& types = heap().snapshot().types;
-    for (int steps = 0; type != no_type && steps < most_bases; ++steps, type = types[type].base)
-        if (std::find(names.begin(), names.end(), types[type].name) != names.end()) return true;
-    return false;
+    return heap().snapshot().types.derives_from_named(type, names);
 }
 
 bool Scene::is_fully_counted(ObjectId object) const {

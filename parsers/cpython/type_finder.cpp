@@ -421,6 +421,13 @@ bool TypeTable::derives(TypeId type, TypeId ancestor) const {
     return false;
 }
 
+bool TypeTable::derives_from_named(TypeId type, std::initializer_list<std::string_view> names) const {
+    constexpr int most_bases = 100;
+    for (int steps = 0; type != no_type && steps < most_bases; ++steps, type = types_[type].base)
+        if (std::find(names.begin(), names.end(), types_[type].name) != names.end()) return true;
+    return false;
+}
+
 TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python,
                      std::span<const ObjectKind* const> kinds, std::span<const Module> modules,
                      std::span<const AddressRange> pools, std::span<const Address> known) {

@@ -10,6 +10,7 @@
 #include "parsers/cpython/known_types.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,8 @@ public:
     std::vector<TypeId> named(std::string_view name) const;
     /// Whether `type` is `ancestor` or derives from it by tp_base.
     bool derives(TypeId type, TypeId ancestor) const;
+    /// Whether `type` has one of these names, or derives from one that has, by tp_base; of a hundred steps.
+    bool derives_from_named(TypeId type, std::initializer_list<std::string_view> names) const;
 
     /// Finds the known types among them, which have the names that this version gives them.
     explicit TypeTable(std::vector<TypeInfo> sorted_by_address, const LayoutVersion& version = {.major = 3});
