@@ -127,7 +127,7 @@ std::map<Address, std::string> qualified_names(const HeapReader& heap,
         const Address code = python.pointer(function + *python.layout().function.func_code);
         const std::string own = place_of_code(python, code).function;
         std::string name = place_of_function(python, function).function;
-        if (name.substr(name.rfind('.') + 1) == own) names.try_emplace(code, std::move(name));
+        if (last_name_of(name) == own) names.try_emplace(code, std::move(name));
     }
     return names;
 }
@@ -163,9 +163,9 @@ CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) : pyt
 
 bool CodeThatNames::Code::runs_at_first() const { return heapsift::runs_at_first(place); }
 
-std::string CodeThatNames::Code::own_name() const {
-    return place.function.substr(place.function.rfind('.') + 1);
-}
+std::string last_name_of(const std::string& qualified) { return qualified.substr(qualified.rfind('.') + 1); }
+
+std::string CodeThatNames::Code::own_name() const { return last_name_of(place.function); }
 
 std::vector<Address> CodeThatNames::constants(const Code& code) const {
     const auto& l = python_.layout().code;
@@ -371,6 +371,20 @@ CodePlaces CodeThatNames::that_call(const std::vector<std::string>& functions, c
     CodePlaces& found = !calls.places.empty() ? calls : !with_other.places.empty() ? with_other : uses;
     put_in_order(found, most);
     return std::move(found);
+}
+
+std::vector<SourcePlace> CodeThatNames::callers_of(const std::string& name) const {
+    CodePlaces found;
+    if (is_method_of_everything(name)) return {};
+    for (const Code& code : codes_) {
+        if (std::find(code.names.begin(), code.names.end(), name) == code.names.end()) continue;
+        const CodeUse use = use_in(code, {.text = name});
+        if (use.called_line <= 0) continue;
+        found.places.push_back(code.place);
+        found.places.back().line = use.called_line;
+    }
+    put_in_order(found, found.places.size());
+    return std::move(found.places);
 }
 
 CodePlaces CodeThatNames::in_order(std::vector<Found> found, bool bodies_count, std::size_t most) {

@@ -23,6 +23,9 @@ struct CodePlaces {
     bool sets = false;        // the first one sets it; of a local alone, or if that was asked for
 };
 
+/// "Line" of "shop.Order.Line": by which code calls it.
+std::string last_name_of(const std::string& qualified);
+
 /// Functions of the program's own code, not of Python's library or installed packages, that use a name; and bodies of
 /// its modules ("<module>"), but not of classes. For a name that containers and strings have as a method ("items") those
 /// alone that do not call it, which 3.6 does not tell; none for keys that many functions use; methods of its class alone
@@ -69,6 +72,10 @@ public:
     /// there are no others. By file and line.
     CodePlaces that_call(const std::vector<std::string>& functions, const std::string& module,
                          std::size_t most, const std::string& rather_without = {}) const;
+
+    /// Those that are seen to call what they know by this name, a global or an attribute, each with its first such line. By
+    /// file and line; none of what is a method of containers and strings as well.
+    std::vector<SourcePlace> callers_of(const std::string& name) const;
 
 private:
     bool uses(const Code& code, const NameInSource& name) const;

@@ -77,6 +77,13 @@ struct AttributesSetLater {
     std::uint64_t more_set_in = 0;         // and so many more
 };
 
+/// Who makes what a holder has most of.
+struct ContentCalls {
+    std::string call = {};  // of its class: "Session()"; not escaped
+    std::vector<SourcePlace> called_in =
+        {};  // functions of the program, each with its first such line; never empty
+};
+
 struct Suspect {
     enum class Kind : std::uint8_t {
         holder,        // `holder`
@@ -101,6 +108,8 @@ struct Suspect {
     bool set_in_first = false;       // the first one sets it
     bool made_here = false;
     std::optional<AttributesSetLater> set_later = {};
+    /// Of instances of a class in Python that few functions call, elsewhere than where the holder is filled.
+    std::optional<ContentCalls> content_calls = {};
     std::vector<TiedIn> tied_in = {};  // of garbage: of one of its cycles
     std::string calls = {};  // or, where that is not empty, functions that make this call: "gc.disable()"
 };

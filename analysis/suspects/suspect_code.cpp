@@ -1,6 +1,7 @@
-// What a person changes is a line. For a container that is where it is filled, by the names that lead to it; for
-// what a library makes, where it is called; for garbage, where the cycle is tied, or where the collector was told not to
-// look; for blocks of C code, where the function is called that made them, as far as that goes through ctypes.
+// What a person changes is a line. For a container that is where it is filled, by the names that lead to it, and where
+// the program makes what it has most of; for what a library makes, where it is called; for garbage, where the cycle is
+// tied, or where the collector was told not to look; for blocks of C code, where the function is called that made them,
+// as far as that goes through ctypes.
 
 #include "analysis/suspects/suspect_code.h"
 
@@ -117,11 +118,29 @@ private:
             suspect.made_here = true;  // its name is of the library's own code
             take(suspect, code_.that_make(cause.made_by, cause.made_of, most_places_of_suspect));
         }
+        suspect.content_calls = content_calls(scene, suspect);
         if (!part.name.empty()) return;
         suspect.set_later = attributes_set_later(retained_, scene, code_);
         if (suspect.set_later && !cause.fix.empty())
             suspect.cause.fix =
                 "take these attributes off again when they are done with; or " + suspect.cause.fix;
+    }
+
+    /// Of the class of which it has most.
+    std::optional<ContentCalls> content_calls(const Scene& scene, const Suspect& suspect) const {
+        constexpr std::size_t most_callers = 8;  // by more, nothing is told
+        const TypeId type = scene.holder().content;
+        const TypeTable& types = scene.heap().snapshot().types;
+        if (suspect.made_here || type == no_type || !types[type].python_class) return std::nullopt;
+        const std::string name = last_name_of(types[type].name);
+        std::vector<SourcePlace> places = code_.callers_of(name);
+        if (places.empty() || places.size() > most_callers) return std::nullopt;
+        const auto filling = suspect.used_in.begin() + static_cast<std::ptrdiff_t>(suspect.filled_in);
+        const bool said = std::all_of(places.begin(), places.end(), [&](const SourcePlace& place) {
+            return std::find(suspect.used_in.begin(), filling, place) != filling;
+        });
+        if (said) return std::nullopt;
+        return ContentCalls{name + "()", std::move(places)};
     }
 
     const OverviewResult& overview_;

@@ -160,6 +160,8 @@ SuspectWords words_of(const Suspect& suspect, const OverviewResult& overview) {
     if (suspect.holder && !suspect.holder->owner_also_held_by.empty()) add(owner_words(*suspect.holder));
     if (suspect.set_later) add(set_later_words(*suspect.set_later));
     if (!suspect.used_in.empty()) add(code_words(suspect));
+    if (const auto& calls = suspect.content_calls)
+        add(says("{} is called in {}", calls->call, places_words(calls->called_in, 0, most_places_shown, 0)));
     if (!suspect.tied_in.empty()) add(says("the cycle may be tied in {}", ties_words(suspect.tied_in)));
     if (!suspect.cause.fix.empty()) words.fix = says("fix: {}", suspect.cause.fix);
     words.next = next_command(suspect);
@@ -220,6 +222,10 @@ Datum set_later_data(const AttributesSetLater& later) {
                     {"set_in", places_data(later.set_in)}});
 }
 
+Datum content_calls_data(const ContentCalls& calls) {
+    return entries({{"call", calls.call}, {"called_in", places_data(calls.called_in)}});
+}
+
 }  // namespace
 
 Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview) {
@@ -247,6 +253,7 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
              {"filled_in", suspect.filled_in},
              {"calls", or_null(suspect.calls)},
              {"set_later", suspect.set_later ? set_later_data(*suspect.set_later) : Datum()},
+             {"content_calls", suspect.content_calls ? content_calls_data(*suspect.content_calls) : Datum()},
              {"tied_in", ties_data(suspect.tied_in)},
              {"next", next_command(suspect)}});
     });

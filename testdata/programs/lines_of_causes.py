@@ -5,6 +5,7 @@ which is marked by a comment, `# line NAME`.
 import ctypes
 import gc
 import sys
+from collections import UserDict
 
 import standstill
 
@@ -134,6 +135,46 @@ def threshold(name):
     rest(name)
 
 
+class Job(object):
+    def __init__(self, number):
+        open_jobs.append(self)
+        self.body = text(number)
+
+    @classmethod
+    def named(cls, number):
+        return cls(number)
+
+
+def made(name):
+    """The line that adds is in the class; those who make one and never end it are elsewhere."""
+    global open_jobs
+    open_jobs = []
+    log.append(Job)
+    submit_all()
+    log.append(isinstance(open_jobs[0], Job))
+    rest(name)
+
+
+def submit_all():
+    log.append(Job.named(0))
+    for number in range(MANY):
+        Job(number)  # line made
+
+
+def asked_by_key(name):
+    """A running function made the object of a library through which another one asks for what it fills."""
+    settings = UserDict()
+    settings["uploads"] = []
+    upload_all(settings)
+    log.append(len(settings["uploads"]))
+    rest(name)
+
+
+def upload_all(settings):
+    for number in range(MANY):
+        settings["uploads"].append(text(number))  # line asked_by_key
+
+
 def foreign(name):
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
@@ -144,7 +185,7 @@ def foreign(name):
 
 
 CASES = {"running": running, "shared": shared, "handed_on": handed_on, "suspended": suspended, "later": later, "tied": tied, "disabled": tied,
-         "threshold": threshold, "foreign": foreign}
+         "threshold": threshold, "made": made, "asked_by_key": asked_by_key, "foreign": foreign}
 
 
 def main():

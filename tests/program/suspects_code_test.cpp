@@ -121,13 +121,17 @@ TEST_CASE("suspects: a global is used by each name that the program's modules ha
 }
 
 TEST_CASE("suspects: what a library's mapping has is used by its key", "[program][suspects]") {
-    const bool key_is_used = GENERATE(false, true);
+    const bool key_is_used = GENERATE(false, true), in_local = GENERATE(false, true);
     ProgramHeap program;
     const Address type = program.class_with("Application", {.module = "web", .attributes = {"_state"}});
     const Address cache = list_of_closures(program, a_little);
     program.module("web", "/srv/env/lib/python3.13/site-packages/web.py", {{"Application", type}});
-    program.module("app", "/srv/app/app.py",
-                   {{"APP", program.instance_with(type, {program.dict({{"cache", cache}})})}});
+    const Address app = program.instance_with(type, {program.dict({{"cache", cache}})});
+    program.module("app", "/srv/app/app.py", {{"APP", in_local ? program.heap.none() : app}});
+    if (in_local) {
+        const Address work = program.call("work", {{"app", app}});
+        write_lines(program, work, {{2, {{op_load_local, 0}, {op_pop, 0}}}});
+    }
     const Address serve = program.code_using("serve", "/srv/app/app.py", {"request", "app"});
     if (key_is_used)
         program.heap.set(serve, program.heap.layout().code.co_consts,
@@ -136,7 +140,7 @@ TEST_CASE("suspects: what a library's mapping has is used by its key", "[program
     SuspectsOf asked(program);
     const std::vector<Suspect> found = asked.suspects(true);
     REQUIRE(found.size() == 1);
-    CHECK(functions_of(found[0]) == Kinds{key_is_used ? "serve" : "main"});
+    CHECK(functions_of(found[0]) == Kinds{key_is_used ? "serve" : in_local ? "work" : "main"});
 }
 
 TEST_CASE("suspects: a variable is used by the functions that share it", "[program][suspects]") {

@@ -100,6 +100,41 @@ TEST_CASE("suspect lines: attributes that are put onto what a list keeps", "[pro
     CHECK(row.set_later->bytes <= row.set_later->sampled);
 }
 
+TEST_CASE("suspect lines: who makes what a list has most of", "[program][suspects]") {
+    const auto callers = GENERATE(0, 1, 8, 9);
+    ProgramHeap program;
+    list_of_nodes(program);
+    for (int i = 0; i < callers; ++i)
+        code_with_lines(program, "read_" + std::to_string(i), {"Node"},
+                        {{3, {{op_load_global, 1}, {op_load_const, 0}, {op_call, 1}, {op_pop, 0}}}});
+    code_with_lines(program, "is_node", {"Node"}, {{2, {{op_load_global, 0}, {op_pop, 0}}}});
+    SuspectsOf asked(program);
+    const Suspect row = asked.row("module-container", true);
+    CHECK(row.content_calls.has_value() == (callers == 1 || callers == 8));
+    if (!row.content_calls) return;
+    CHECK(row.content_calls->call == "Node()");
+    CHECK(row.content_calls->called_in.size() == static_cast<std::size_t>(callers));
+    CHECK(places_of(row.content_calls->called_in).front() == "read_0:13");
+}
+
+TEST_CASE("suspect lines: who makes one where it is filled is told once", "[program][suspects]") {
+    ProgramHeap program;
+    list_of_nodes(program);
+    code_with_lines(program, "read", {"data", "append", "Node"},
+                    {{3,
+                      {{op_load_global, 0},
+                       {op_load_attribute, 1 << 1 | 1},
+                       {op_load_global, 2 << 1 | 1},
+                       {op_call, 0},
+                       {op_call, 1},
+                       {op_pop, 0}}}});
+    SuspectsOf asked(program);
+    const Suspect row = asked.row("module-container", true);
+    CHECK(places_of(row.used_in) == Kinds{"read:13"});
+    CHECK(row.filled_in == 1);
+    CHECK_FALSE(row.content_calls.has_value());
+}
+
 TEST_CASE("suspect lines: attributes of a class that something else sets are not meant",
           "[program][suspects]") {
     ProgramHeap program;

@@ -22,7 +22,8 @@ _SINCE = {"items": (3, 7), "values": (3, 7)}
 
 
 # Where it is not among the functions that use what is filled.
-_ELSEWHERE = {"later": lambda suspect: suspect["set_later"]["set_in"], "tied": lambda suspect: suspect["tied_in"]}
+_ELSEWHERE = {"later": lambda suspect: suspect["set_later"]["set_in"], "tied": lambda suspect: suspect["tied_in"],
+              "made": lambda suspect: suspect["content_calls"]["called_in"]}
 
 
 def cases_of(program):
