@@ -373,16 +373,19 @@ CodePlaces CodeThatNames::that_call(const std::vector<std::string>& functions, c
     return std::move(found);
 }
 
+std::int32_t CodeThatNames::line_of_call(const Code& code, const std::string& name) const {
+    if (std::find(code.names.begin(), code.names.end(), name) == code.names.end()) return 0;
+    return use_in(code, {.text = name}).called_line;
+}
+
 std::vector<SourcePlace> CodeThatNames::callers_of(const std::string& name) const {
     CodePlaces found;
     if (is_method_of_everything(name)) return {};
-    for (const Code& code : codes_) {
-        if (std::find(code.names.begin(), code.names.end(), name) == code.names.end()) continue;
-        const CodeUse use = use_in(code, {.text = name});
-        if (use.called_line <= 0) continue;
-        found.places.push_back(code.place);
-        found.places.back().line = use.called_line;
-    }
+    for (const Code& code : codes_)
+        if (const std::int32_t line = line_of_call(code, name); line > 0) {
+            found.places.push_back(code.place);
+            found.places.back().line = line;
+        }
     put_in_order(found, found.places.size());
     return std::move(found.places);
 }
@@ -439,9 +442,15 @@ CodePlaces CodeThatNames::that_set(const std::vector<NameInSource>& names, std::
     std::vector<Found> found;
     for (const NameInSource& name : names) add_places(name, found);
     std::map<const Code*, SourcePlace> first;  // line of each function that sets one
+    const auto makes_one = [&](const Code& code) {
+        return std::any_of(names.begin(), names.end(), [&](const NameInSource& name) {
+            return !name.of_class.empty() && line_of_call(code, last_name_of(name.of_class)) > 0;
+        });
+    };
     for (const Found& one : found) {
         const bool sets = one.use.used && (one.use.use == UseByCode::stores || one.use.adds());
-        if (!sets || one.elsewhere || (!at_first && one.code->runs_at_first())) continue;
+        if (!sets || one.elsewhere) continue;
+        if (!at_first && (one.code->runs_at_first() || makes_one(*one.code))) continue;
         SourcePlace place = one.code->place;
         if (one.use.line > 0) place.line = one.use.line;
         const auto [at, is_new] = first.try_emplace(one.code, place);

@@ -42,7 +42,7 @@ public:
     /// and line.
     CodePlaces of(const std::vector<NameInSource>& names, std::size_t most) const;
     /// Those that set such an attribute or global, or add to it, each with its first line that does; without `at_first`
-    /// only those that do not run once alone. By file and line.
+    /// only those that neither run once alone nor make an instance of that class. By file and line.
     CodePlaces that_set(const std::vector<NameInSource>& names, std::size_t most, bool at_first) const;
     /// The same of those that use one of the functions `makers`, and, unless it is empty, one of `made_of` as well. A
     /// body of a module that does is as good as a function. What only imports the name does not use it.
@@ -92,6 +92,8 @@ private:
         bool is_local = false;   // by the name of its own local variable
     };
     CodeUse use_in(const Code& code, const NameInSource& name) const;
+    /// Where it first calls what it knows by that name; 0 if it is not seen to.
+    std::int32_t line_of_call(const Code& code, const std::string& name) const;
     std::optional<UsedByCode> place_in(const Code& code, const NameInSource& name) const;
     std::optional<UsedByCode> place_of_free_variable(const Code& code, const std::string& name) const;
     std::optional<UsedByCode> place_of_local(const Code& code, const std::string& name) const;

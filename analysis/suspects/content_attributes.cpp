@@ -1,7 +1,7 @@
 // A list of samples keeps all that hangs on them. If the program puts results onto objects that live as long as the data,
 // the list is not what grows. So a sample of what the holder keeps is followed down the dominator tree: each object
 // counts for the attribute of the nearest instance of a class of the program above it. Attributes that only `__init__`
-// sets are as old as their object, and say nothing.
+// sets, or who made the object, are as old as it, and say nothing.
 
 #include "analysis/suspects/content_attributes.h"
 
@@ -21,13 +21,31 @@ constexpr std::uint64_t least_instances = 16;
 /// An attribute of a class, by its name.
 using AttributeOfClass = std::pair<TypeId, std::string>;
 
+/// Of a million objects that one dominates, 64 take time to find; what hangs on these does not.
+struct KeptSample {
+    std::vector<ObjectId> objects;
+
+    std::size_t rows() const { return objects.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        part.list(self.objects, [&](auto& object, Part& p) { kept_object(object, p, heap); });
+    }
+};
+
 class ContentSample {
 public:
-    ContentSample(const RetainedLookup& retained, const Scene& scene)
-        : retained_(retained), graph_(retained.graph()), scene_(scene) {}
+    ContentSample(const RetainedLookup& retained, const Scene& scene, KeptAnswers* answers)
+        : retained_(retained), graph_(retained.graph()), scene_(scene), answers_(answers) {}
 
     void take() {
-        const std::vector<ObjectId>& sample = scene_.sample();
+        const TopHolder& holder = scene_.holder();
+        const auto question =
+            KeptQuestion("sample").with(std::uint32_t{holder.node}).with(std::uint32_t{holder.content});
+        const std::vector<ObjectId> sample =
+            kept_answer(holder.joint ? nullptr : answers_, question, graph_.heap(), [&] {
+                return KeptSample{scene_.sample()};
+            }).objects;
         for (std::size_t i = 0; i < sample.size(); ++i) walk(sample[i], most_nodes * (i + 1) / sample.size());
         name_steps();
         for (const Visited& one : visited_) {
@@ -138,6 +156,7 @@ private:
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const Scene& scene_;
+    KeptAnswers* const answers_;
     std::vector<Visited> visited_;
     std::vector<Named> named_;
     std::map<TypeId, bool> own_;
@@ -149,8 +168,8 @@ private:
 }  // namespace
 
 std::optional<AttributesSetLater> attributes_set_later(const RetainedLookup& retained, const Scene& scene,
-                                                       const CodeThatNames& code) {
-    ContentSample sample(retained, scene);
+                                                       const CodeThatNames& code, KeptAnswers* answers) {
+    ContentSample sample(retained, scene, answers);
     sample.take();
     std::optional<AttributesSetLater> found;
     std::uint64_t most = 0;

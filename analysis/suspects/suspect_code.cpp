@@ -39,7 +39,10 @@ CodePlaces both(CodePlaces first, CodePlaces second) {
 class SuspectCode {
 public:
     SuspectCode(Work& work, const OverviewResult& overview, const CodeThatNames& code)
-        : overview_(overview), code_(code), retained_(work.graph(), work.retained()) {}
+        : overview_(overview),
+          code_(code),
+          retained_(work.graph(), work.retained()),
+          answers_(work.answers()) {}
 
     void add(Suspect& suspect) const {
         switch (suspect.kind) {
@@ -120,7 +123,7 @@ private:
         }
         suspect.content_calls = content_calls(scene, suspect);
         if (!part.name.empty()) return;
-        suspect.set_later = attributes_set_later(retained_, scene, code_);
+        suspect.set_later = attributes_set_later(retained_, scene, code_, answers_);
         if (suspect.set_later && !cause.fix.empty())
             suspect.cause.fix =
                 "take these attributes off again when they are done with; or " + suspect.cause.fix;
@@ -146,6 +149,7 @@ private:
     const OverviewResult& overview_;
     const CodeThatNames& code_;
     const RetainedLookup retained_;
+    KeptAnswers* const answers_;
 };
 
 }  // namespace

@@ -80,19 +80,25 @@ TEST_CASE("suspect lines: a local that is only set", "[program][suspects]") {
 }
 
 TEST_CASE("suspect lines: attributes that are put onto what a list keeps", "[program][suspects]") {
-    const bool only_at_first = GENERATE(false, true);
+    const bool only_at_first = GENERATE(false, true), makes_them = GENERATE(false, true);
     ProgramHeap program;
     list_of_nodes(program);
     const std::vector<std::string> names = {"h", "c", "word"};
-    code_with_lines(program, only_at_first ? "Node.__init__" : "Model.forward", names,
-                    {{4, sets_attribute(1)}, {2, sets_attribute(0)}});
+    std::vector<std::string> names_there = names;
+    std::vector<WrittenLine> lines = {{4, sets_attribute(1)}, {2, sets_attribute(0)}};
+    if (makes_them) {
+        names_there.push_back("Node");
+        lines.insert(lines.begin(), {1, {{op_load_global, 3 << 1 | 1}, {op_call, 0}, {op_pop, 0}}});
+        lines[1].steps = 3;
+    }
+    code_with_lines(program, only_at_first ? "Node.__init__" : "Model.forward", names_there, lines);
     code_with_lines(program, "Model.clear", names, {{1, clears_attribute(0)}, {1, clears_attribute(1)}});
     code_with_lines(program, "Node.show", names,
                     {{1, {{op_load_local, 0}, {op_load_attribute, 0}, {op_pop, 0}}}});
     SuspectsOf asked(program);
     const Suspect row = asked.row("module-container", true);
-    CHECK(row.set_later.has_value() != only_at_first);
-    if (only_at_first) return;
+    CHECK(row.set_later.has_value() == !(only_at_first || makes_them));
+    if (!row.set_later) return;
     CHECK(row.set_later->of_class == "app.Node");
     CHECK(row.set_later->attributes == Kinds{"h", "c"});
     CHECK(places_of(row.set_later->set_in) == Kinds{"Model.forward:14"});
