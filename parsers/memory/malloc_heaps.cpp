@@ -49,7 +49,7 @@ struct Walk {
 
 /// Where the first chunk may lie: at the start (brk heap), after heap_info (a later heap of an arena), or
 /// after heap_info and malloc_state.
-constexpr std::uint64_t starts[] = {0, 0x20, 0x30, 0x8b0, 0x8c0, 0x8d0, 0x870, 0x880};
+constexpr std::uint64_t first_chunk_offsets[] = {0, 0x20, 0x30, 0x8b0, 0x8c0, 0x8d0, 0x870, 0x880};
 
 /// Follows chunks from `first` (the offset of a chunk's header); nothing if the chain breaks early.
 /// `cut_tops`, in order: see `cut_tops_of`.
@@ -97,11 +97,11 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::uint6
 /// Whether the adjoining mapping `next` continues the heap in `segment`. It does not if a heap begins there:
 /// each arena's heaps are separate mappings, and may lie side by side.
 bool follows(const Segment& segment, const Segment& next) {
-    for (const std::uint64_t start : starts) {
+    for (const std::uint64_t start : first_chunk_offsets) {
         if (const auto own = walk(next, start, nullptr); own && own->chunks >= 3 && !own->breaks)
             return false;
     }
-    for (const std::uint64_t start : starts) {
+    for (const std::uint64_t start : first_chunk_offsets) {
         const auto first = walk(segment, start, nullptr);
         if (first && first->chunks >= 3) return first->breaks;
     }
@@ -146,7 +146,7 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory, std::span<const CoreTh
                segments[i + 1].data == segment.data + segment.size && follows(segment, segments[i + 1]))
             segment.size += segments[++i].size;
         if (segment.size < page || !segment.start.aligned(16)) continue;
-        for (const std::uint64_t start : starts) {
+        for (const std::uint64_t start : first_chunk_offsets) {
             auto tried = walk(segment, start, nullptr, cut_tops);
             if (!tried || tried->chunks < 3) continue;
             const std::uint64_t first_word = bits.size();
@@ -251,14 +251,24 @@ void MallocHeaps::visit_chunks(const Heap& heap, std::uint64_t first, Visit visi
     }
 }
 
+const NonzeroWords& MallocHeaps::starts() const {
+    std::call_once(starts_->once, [&] { starts_->words = NonzeroWords({bits_.data(), bits_.size()}); });
+    return starts_->words;
+}
+
 std::optional<Address> MallocHeaps::last_in_use(const Heap& heap, Address address) const {
-    const std::span<const std::uint64_t> bits = bits_of(heap);
     const std::uint64_t slot = (address - heap.range.start) / 16;
-    std::uint64_t word = slot / 64;
-    std::uint64_t found = bits[word] & (~std::uint64_t{0} >> (63 - slot % 64));
-    while (found == 0 && word > 0) found = bits[--word];
-    if (found == 0) return std::nullopt;
-    return heap.range.start + (word * 64 + 63 - static_cast<std::uint64_t>(std::countl_zero(found))) * 16;
+    std::size_t word = heap.first_word + slot / 64;
+    std::uint64_t found = bits_[word] & (~std::uint64_t{0} >> (63 - slot % 64));
+    if (found == 0) {
+        const auto before = starts().last_below(word);
+        if (!before || *before < heap.first_word) return std::nullopt;
+        word = *before;
+        found = bits_[word];
+    }
+    const std::size_t bit =
+        (word - heap.first_word) * 64 + 63 - static_cast<std::size_t>(std::countl_zero(found));
+    return heap.range.start + bit * 16;
 }
 
 std::optional<MemoryBlock> MallocHeaps::block_at(Address address) const {

@@ -8,8 +8,11 @@
 #include "parsers/memory/allocator.h"
 #include "parsers/memory/malloc_state.h"
 #include "parsers/memory/mapped_chunks.h"
+#include "parsers/memory/nonzero_words.h"
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -60,8 +63,7 @@ public:
     /// words, which tell.
     bool is_cached(const MallocBlock& block) const;
 
-    /// The chunk in use that holds `address`, in a walked heap. Cost: a look back over the heap's bits, one
-    /// word for each KiB of the chunk.
+    /// The chunk in use that holds `address`, in a walked heap. Cost: that of `last_in_use`.
     std::optional<MallocBlock> block_containing(Address address) const;
 
     const char* name() const override { return "malloc"; }
@@ -94,7 +96,8 @@ public:
     /// Heaps whose chain of chunks breaks off in the middle. Memory after the break is treated as not walked.
     std::uint64_t broken_heaps() const { return broken_heaps_; }
     const Heap* heap_at(Address address) const;
-    /// The start of the last block in use at or before `address`. None: nothing.
+    /// The start of the last block in use at or before `address`. None: nothing. Cost: some ns, and one for each 4 MiB
+    /// between the two.
     std::optional<Address> last_in_use(const Heap& heap, Address address) const;
 
 private:
@@ -117,6 +120,13 @@ private:
     std::vector<Heap> heaps_;     // sorted
     Stored<std::uint64_t> bits_;  // a bit per 16 bytes of each heap, one heap after the other: a block in use
                                   // starts here
+    /// Of `bits_`, made when it is first asked for: many questions to an index never do.
+    struct Starts {
+        std::once_flag once;
+        NonzeroWords words;
+    };
+    const NonzeroWords& starts() const;
+    std::shared_ptr<Starts> starts_ = std::make_shared<Starts>();
     std::vector<MappedChunk> mapped_;
     MallocState state_;
 };
