@@ -221,7 +221,7 @@ private:
         for (const Mapping& mapping : before)
             if (mapping.not_in_fork && saving_of(mapping, filter_).saving != Saving::nothing)
                 result_.not_in_fork_bytes += mapping.range.size();
-        const MemoryPlan plan = plan_memory(files, std::move(mappings), filter_);
+        const MemoryPlan plan = plan_memory(files, std::move(mappings), filter_, &process_);
         for (const PlannedMapping& planned : plan.mappings)
             if (planned.mapping.shared) result_.shared_bytes += planned.saved_bytes;
         RemoteMemory memory(files, true);

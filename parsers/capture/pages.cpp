@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -207,8 +208,10 @@ private:
 
 class Planner {
 public:
-    Planner(const ProcessFiles& process, const CoreFilter& filter)
-        : process_(process), filter_(filter), memory_(process), tables_(process, memory_) {}
+    Planner(const ProcessFiles& process, const CoreFilter& filter, const ProcessFiles* original)
+        : process_(process), filter_(filter), memory_(process), tables_(process, memory_) {
+        if (original) original_tables_.emplace(*original, memory_);
+    }
 
     MemoryPlan plan(std::vector<Mapping> mappings) {
         for (Mapping& mapping : mappings) add(std::move(mapping));
@@ -233,7 +236,7 @@ private:
             if (mapping.path == "[vdso]")
                 take_all(mapping.range);  // the kernel's own pages, there before they are looked at
             else
-                tables_.find(mapping.range, stretches_, guards_);
+                tables_of(mapping).find(mapping.range, stretches_, guards_);
             if (has_more(mapping)) take_file(mapping);
         }
         if (saving == Saving::first_page && begins_as_elf(mapping))
@@ -250,6 +253,11 @@ private:
     /// looking at it, and of memory with a userfaultfd the look waits for whoever answers, perhaps a thread that stands.
     static bool has_more(const Mapping& mapping) {
         return mapping.of_file && !mapping.huge_pages && !mapping.userfaultfd;
+    }
+
+    /// A fork leaves out the page tables of shared memory: a fault fills them. Of huge pages nothing else tells which there are.
+    PageTables& tables_of(const Mapping& mapping) {
+        return original_tables_ && mapping.shared && mapping.huge_pages ? *original_tables_ : tables_;
     }
 
     /// The stretches, but for guards that lie in them.
@@ -352,6 +360,7 @@ private:
     const CoreFilter& filter_;
     ReadableBytes memory_;
     PageTables tables_;  // refers to it
+    std::optional<PageTables> original_tables_;
     std::vector<Stretch> stretches_;
     std::vector<AddressRange> guards_;  // of the mapping's page tables, ascending
     std::vector<PageRun> runs_;
@@ -412,8 +421,9 @@ std::vector<AddressRange> pages_without_bytes(const MemoryPlan& plan,
     return absent;
 }
 
-MemoryPlan plan_memory(const ProcessFiles& process, std::vector<Mapping> mappings, const CoreFilter& filter) {
-    return Planner(process, filter).plan(std::move(mappings));
+MemoryPlan plan_memory(const ProcessFiles& process, std::vector<Mapping> mappings, const CoreFilter& filter,
+                       const ProcessFiles* original) {
+    return Planner(process, filter, original).plan(std::move(mappings));
 }
 
 }  // namespace heapsift

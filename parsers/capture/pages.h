@@ -62,7 +62,9 @@ std::vector<AddressRange> pages_without_bytes(const MemoryPlan& plan,
 
 /// Looks up which pages there are. Cost: that of the kernel's walk over the page tables, some 10 ns for each page that is
 /// there (PAGEMAP_SCAN, Linux 6.7), before that for each page that could be. Throws `Error` (exit 1): "process-ended",
-/// "not-permitted".
-MemoryPlan plan_memory(const ProcessFiles& process, std::vector<Mapping> mappings, const CoreFilter& filter);
+/// "not-permitted". `original`: of a copy by a fork the process that it is one of, whose page tables of shared huge pages it
+/// does not have.
+MemoryPlan plan_memory(const ProcessFiles& process, std::vector<Mapping> mappings, const CoreFilter& filter,
+                       const ProcessFiles* original = nullptr);
 
 }  // namespace heapsift

@@ -226,6 +226,51 @@ def secret(options, interpreter, folder):
         script.end()
 
 
+# Eight shared huge pages of which one was written.
+_HUGE_SHARED = """
+memory = libc.mmap(None, 8 << 21, 3, 0x40021, -1, 0)
+word = "impossible"
+if memory not in (None, (1 << 64) - 1):
+    ctypes.memset(memory + (2 << 21), 65, 1 << 21)
+    word = "ready %d" % memory
+"""
+
+
+def huge_shared(options, interpreter, folder):
+    del interpreter
+    script = Script(_HUGE_SHARED)
+    try:
+        if script.said[0] != "ready":
+            return "not possible here"
+        memory = int(script.said[1])
+        for more in ([], ["--fork"]):
+            path = os.path.join(folder, "core")
+            captured(options, script.pid, path, "--full", "-f", *more)
+            script.answers("after --full %s" % " ".join(more))
+            found = [bytes_at(path, memory + (number << 21), 4) for number in (1, 2, 3)]
+            if found != [b"\0" * 4, b"AAAA", b"\0" * 4]:
+                raise Wrong("--full %s: its pages have %s" % (" ".join(more), found))
+            if huge_kib(script.pid, "Shared_Hugetlb:", "Private_Hugetlb:") != 2048:
+                raise Wrong("--full %s: it has more huge pages than before" % " ".join(more))
+        return "those that were written are there"
+    finally:
+        script.end()
+
+
+def bytes_at(core, address, count):
+    with open(core, "rb") as file:
+        header = file.read(64)
+        at, entries = struct.unpack_from("<Q", header, 32)[0], struct.unpack_from("<H", header, 56)[0]
+        file.seek(at)
+        table = file.read(56 * entries)
+        for n in range(entries):
+            kind, _, offset, start, _, in_file, _, _ = struct.unpack_from("<IIQQQQQQ", table, 56 * n)
+            if kind == 1 and start <= address < start + in_file:
+                file.seek(offset + address - start)
+                return file.read(count)
+    return None
+
+
 def not_touched(options, interpreter, folder):
     del interpreter
     done = []
@@ -248,9 +293,9 @@ def not_touched(options, interpreter, folder):
     return ", ".join(done) or "not possible here"
 
 
-def huge_kib(pid):
+def huge_kib(pid, *kinds):
     with open("/proc/%d/smaps" % pid) as file:
-        return sum(int(line.split()[1]) for line in file if line.startswith("Private_Hugetlb:"))
+        return sum(int(line.split()[1]) for line in file if line.startswith(kinds or "Private_Hugetlb:"))
 
 
 def segments_of(core):
