@@ -8,9 +8,11 @@
 #include "parsers/base/program_name.h"
 #include "parsers/elf/cached_mapping.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -103,6 +105,14 @@ void give_back_what_is_freed() {
     mallopt(M_TRIM_THRESHOLD, 2 * large);
 }
 
+// Who starts a program may have closed these (>&-). The next file that is opened would get such a number, and what is meant
+// for the terminal would be written into a core. What takes the place neither gives input nor takes output: EBADF, as before.
+void hold_standard_descriptors() {
+    for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(number, F_GETFD) < 0 && errno == EBADF)
+            ::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 // argv[0] is the caller's choice, and may be absent.
 void name_the_program(int argc, char** argv) {
     const char* path = std::getenv("PATH");
@@ -112,6 +122,7 @@ void name_the_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    hold_standard_descriptors();
     give_back_what_is_freed();
     handle_signals();
     name_the_program(argc, argv);

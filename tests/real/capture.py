@@ -22,6 +22,8 @@ it is asked, after every capture. Both ways (with --fork and without), plain and
     not_touched what the process never touched stays so: pages that a userfaultfd answers for, huge pages (where some are free)
     note        whose note of untouched pages was changed to name others, which have bytes: it says so, and answers in part
     secret      --full of a process with memory of memfd_secret: the mapping is named, and has no bytes
+    huge_shared --full of huge pages that are shared (where some are free): those that were written, and no other
+    closed      without standard input, output and error: no other file takes their places
     refused     what cannot be captured, and a file that cannot be written: one line, exit 1, no file
 """
 
@@ -40,7 +42,7 @@ import time
 
 import harness
 from capturing import SECONDS, WAYS, Captured, Wrong, ask, capture, captured, capturing_of, check_core, each_way, states, wait_until
-from odd_processes import frozen, not_forked, not_touched, secret
+from odd_processes import frozen, huge_shared, not_forked, not_touched, secret
 
 def main():
     parser = harness.parser("captures processes that are at work")
@@ -441,6 +443,24 @@ def namespace(options, interpreter, folder):
         process.end()
 
 
+def closed(options, interpreter, folder):
+    process = Captured(interpreter, folder, "plain")
+    path = os.path.join(folder, "core")
+    try:
+        for streams in ("<&-", ">&-", "<&- >&-", "<&- >&- 2>&-"):
+            for way in (["capture"], ["capture", "--fork"]):
+                done = subprocess.run(["sh", "-c", 'exec "$@" ' + streams, "sh", options.heapsift, way[0], str(process.pid), "-o", path, "-f", *way[1:]],
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                if done.returncode != (1 if ">&-" in streams.split() else 0) or (done.stderr.strip() and "standard output cannot be written" not in done.stderr):
+                    raise Wrong("%s %s: exit %d: %s" % (" ".join(way), streams, done.returncode, done.stderr))
+                process.answers("after %s %s" % (" ".join(way), streams))
+                if check_core(options, path, process)["data"]["process"]["captured"]["method"] != ("fork" if way[1:] else "copy"):
+                    raise Wrong("%s %s: made another way" % (" ".join(way), streams))
+        return "the core is whole"
+    finally:
+        process.end()
+
+
 def refused(options, interpreter, folder):
     path = os.path.join(folder, "core")
     dead = subprocess.Popen(["true"])
@@ -496,7 +516,8 @@ def refused(options, interpreter, folder):
 
 
 CASES = {"threads": threads, "restless": restless, "holes": holes, "stopped": stopped, "killed": killed, "replaced": replaced,
-         "exec": exec_meanwhile, "endings": endings, "forms": forms, "children": children, "namespace": namespace, "not_forked": not_forked, "not_touched": not_touched, "note": note, "secret": secret, "refused": refused}
+         "exec": exec_meanwhile, "endings": endings, "forms": forms, "children": children, "namespace": namespace, "not_forked": not_forked, "not_touched": not_touched, "note": note, "secret": secret,
+         "huge_shared": huge_shared, "closed": closed, "refused": refused}
 
 if __name__ == "__main__":
     sys.exit(main())
