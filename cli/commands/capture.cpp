@@ -15,6 +15,7 @@
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 #include "parsers/process/access.h"
+#include "parsers/process/memory_groups.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -79,6 +80,19 @@ OutputFile::Rules file_rules(pid_t pid, const std::string& path, bool overwrite)
                           command_line(fmt::format("capture {} -o - > {}", pid, shell_quoted(path)))};
 }
 
+/// Why a copy by a fork could be the end of it; empty if it could not.
+std::string danger_of_fork(pid_t pid) {
+    const auto group = MemoryGroups::of(pid).ended_as_one();
+    const auto facts = process_facts(pid);
+    if (!group || !facts) return {};
+    const std::uint64_t room = group->limit - std::min(group->limit, group->used);
+    if (room >= facts->anonymous_bytes.value_or(facts->resident_bytes.value_or(0))) return {};
+    return fmt::format(
+        "{} has room for {} more, and where that does not do all of it is killed "
+        "(memory.oom.group)",
+        group->folder, binary_size(room));
+}
+
 class Capturing {
 public:
     Capturing(Session& session, const CaptureChoices& choices) : session_(session), choices_(choices) {}
@@ -91,12 +105,12 @@ public:
         }
         session_.redactor().know_path(path);
         OutputFile file(path, file_rules(pid, path, choices_.overwrite));
-        const CaptureResult result = capture(pid,
-                                             {.descriptor = file.descriptor(),
-                                              .name = file.name(),
-                                              .folder = folder_of(path),
-                                              .compression = compression_by_ending(path)},
-                                             options(still));
+        const CaptureResult result = capture_unless_dangerous(pid,
+                                                              {.descriptor = file.descriptor(),
+                                                               .name = file.name(),
+                                                               .folder = folder_of(path),
+                                                               .compression = compression_by_ending(path)},
+                                                              still);
         file.commit();
         session_.clear_progress();
         tell(result);
@@ -115,6 +129,16 @@ public:
         return options;
     }
 
+    /// Without a fork, where one was asked for and could be the end of the process.
+    CaptureResult capture_unless_dangerous(pid_t pid, const CaptureTarget& target, bool still) {
+        CaptureOptions how = options(still);
+        const std::string danger = how.method == CaptureMethod::fork ? danger_of_fork(pid) : std::string();
+        if (!danger.empty()) how.method = CaptureMethod::copy;
+        CaptureResult result = capture(pid, target, how);
+        if (!danger.empty()) result.no_fork = danger;
+        return result;
+    }
+
     /// Compressed by zstd: a plain core has places that are written when its end is known.
     void take_to_standard_output(pid_t pid, bool still) {
         const auto facts = process_facts(pid);
@@ -122,13 +146,13 @@ public:
         const std::uint64_t put_by = facts ? facts->resident_bytes.value_or(0) / 2 : 0;
         const CoreRoom room =
             room_for_core(put_by, folders_for_cores(index_directory(session_.options().index_dir)));
-        const CaptureResult result = capture(pid,
-                                             {.descriptor = STDOUT_FILENO,
-                                              .name = "standard output",
-                                              .folder = room.folder,
-                                              .compression = Compression::zstd,
-                                              .in_order = true},
-                                             options(still));
+        const CaptureResult result = capture_unless_dangerous(pid,
+                                                              {.descriptor = STDOUT_FILENO,
+                                                               .name = "standard output",
+                                                               .folder = room.folder,
+                                                               .compression = Compression::zstd,
+                                                               .in_order = true},
+                                                              still);
         session_.clear_progress();
         tell(result);
         files_.push_back({std::string(to_standard_output), result});
@@ -266,7 +290,9 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   --fork stops the process for tens of milliseconds per GiB: the kernel copies
   it, and the copy is read. Until the core is written, each page that the
   process writes to is copied by the kernel, in the process's own control
-  group: a process near its limit may go over it (the copy is killed first).
+  group: a process near its limit may go over it (the copy is killed first; a
+  group that is killed as a whole, memory.oom.group, as kubernetes has it, must
+  have room for the process once more, else no copy is made).
   A seccomp filter may forbid that call; then only root can do it. Memory
   that is shared with other processes is read afterwards. What the process
   keeps out of a fork (MADV_DONTFORK, MADV_WIPEONFORK) is not in the core.

@@ -81,6 +81,13 @@ const MemoryFiles& files_of(GroupVersion version) {
     return version == GroupVersion::v1 ? files_v1 : files_v2;
 }
 
+std::optional<GroupUse> fullest_of(const std::vector<GroupUse>& uses) {
+    const auto left = [](const GroupUse& use) { return use.limit - std::min(use.limit, use.used); };
+    const auto least = std::min_element(
+        uses.begin(), uses.end(), [&](const GroupUse& a, const GroupUse& b) { return left(a) < left(b); });
+    return least == uses.end() ? std::nullopt : std::optional(*least);
+}
+
 }  // namespace
 
 // 36 35 98:0 /group /place rw,noatime master:1 - cgroup2 cgroup2 rw,memory
@@ -195,14 +202,14 @@ bool MemoryGroups::are_those_of(std::int32_t pid, const std::string& proc) const
     return read_proc_file(fmt::format("{}/{}/cgroup", proc, pid)) == membership_;
 }
 
-std::optional<GroupUse> MemoryGroups::use_of(const Folder& folder) const {
+std::optional<GroupUse> MemoryGroups::use_of(const Folder& folder, bool with_high) const {
     const MemoryFiles& names = files_of(folder.version);
     const auto number = [&](const char* name) -> std::optional<std::uint64_t> {
         const auto text = name ? read(folder.path + "/" + name) : std::nullopt;
         return text ? leading_number(*text) : std::nullopt;  // "max" and "-1" mean no limit
     };
     const std::uint64_t limit = number(names.limit).value_or(no_limit),
-                        high = number(names.high).value_or(no_limit);
+                        high = with_high ? number(names.high).value_or(no_limit) : no_limit;
     if (std::min(limit, high) >= no_limit) return std::nullopt;
     const auto current = number(names.used);
     if (!current) return std::nullopt;
@@ -231,12 +238,20 @@ std::optional<GroupUse> MemoryGroups::smallest() const {
     return least == uses.end() ? std::nullopt : std::optional(*least);
 }
 
-std::optional<GroupUse> MemoryGroups::fullest() const {
-    const auto left = [](const GroupUse& use) { return use.limit - std::min(use.limit, use.used); };
-    const auto uses = limited();
-    const auto least = std::min_element(
-        uses.begin(), uses.end(), [&](const GroupUse& a, const GroupUse& b) { return left(a) < left(b); });
-    return least == uses.end() ? std::nullopt : std::optional(*least);
+std::optional<GroupUse> MemoryGroups::fullest() const { return fullest_of(limited()); }
+
+// A limit that is reached ends the topmost group below it, or itself, that has the flag (mm/memcontrol.c,
+// mem_cgroup_get_oom_group).
+std::optional<GroupUse> MemoryGroups::ended_as_one() const {
+    std::vector<GroupUse> uses;
+    bool as_one = false;
+    for (const Folder& folder : folders_) {  // from the process's own up
+        if (folder.version != GroupVersion::v2) continue;
+        const auto flag = read(folder.path + "/memory.oom.group");
+        as_one = as_one || (flag && leading_number(*flag) == std::uint64_t{1});
+        if (const auto use = as_one ? use_of(folder, false) : std::nullopt) uses.push_back(*use);
+    }
+    return fullest_of(uses);
 }
 
 std::uint64_t MemoryGroups::killed() const {

@@ -62,6 +62,9 @@ public:
     std::optional<GroupUse> smallest() const;
     /// The one that is nearest to its limit: the least is left there.
     std::optional<GroupUse> fullest() const;
+    /// Of those in which the OOM killer ends all processes at once (memory.oom.group, version 2; kubernetes sets it for each
+    /// container) the one that is nearest to its memory.max; nothing without one.
+    std::optional<GroupUse> ended_as_one() const;
     /// Processes of these groups that the OOM killer has ended so far.
     std::uint64_t killed() const;
 
@@ -71,7 +74,7 @@ private:
         GroupVersion version;
     };
     std::optional<std::string> read(const std::string& path) const;
-    std::optional<GroupUse> use_of(const Folder& folder) const;
+    std::optional<GroupUse> use_of(const Folder& folder, bool with_high = true) const;
 
     std::vector<Folder> folders_;
     std::optional<std::string> membership_;  // /proc/PID/cgroup

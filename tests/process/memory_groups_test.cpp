@@ -70,6 +70,36 @@ TEST_CASE("memory groups: memory.high counts where it is less", "[process][group
     CHECK_FALSE(machine.groups().smallest().has_value());
 }
 
+TEST_CASE("memory groups: those that are killed as a whole, by memory.max alone", "[process][groups]") {
+    const Machine machine;
+    const std::string top = machine.directory.path() + "/cg";
+    machine.membership("0::/pod/app/inner\n");
+    machine.mounts("self", machine.v2_mount("/", top));
+    const auto flag = [&](const std::string& folder, const std::string& text) {
+        machine.directory.write(folder + "/memory.oom.group", text + "\n");
+    };
+    machine.group("cg/pod/app/inner", "max", mib);
+    machine.group("cg/pod/app", std::to_string(100 * mib), 80 * mib, 10 * mib, std::to_string(75 * mib));
+    machine.group("cg/pod", std::to_string(400 * mib), 90 * mib);
+    CHECK_FALSE(machine.groups().ended_as_one().has_value());  // kernels before 4.19
+    for (const char* folder : {"cg/pod/app/inner", "cg/pod/app", "cg/pod"}) flag(folder, "0");
+    CHECK_FALSE(machine.groups().ended_as_one().has_value());
+    flag("cg/pod/app", "1");
+    REQUIRE(machine.groups().ended_as_one().has_value());
+    CHECK(machine.groups().ended_as_one()->folder == top + "/pod/app");
+    CHECK(machine.groups().ended_as_one()->limit == 100 * mib);  // not memory.high
+    CHECK(machine.groups().ended_as_one()->used == 70 * mib);
+    flag("cg/pod/app", "0");
+    flag("cg/pod", "1");  // what is below it is not ended with the others when its own limit is reached
+    CHECK(machine.groups().ended_as_one()->folder == top + "/pod");
+    flag("cg/pod", "0");
+    flag("cg/pod/app/inner", "1");
+    CHECK(machine.groups().ended_as_one()->folder == top + "/pod/app");
+    machine.group("cg/pod", "max", 90 * mib);
+    machine.group("cg/pod/app", "max", 80 * mib);
+    CHECK_FALSE(machine.groups().ended_as_one().has_value());
+}
+
 TEST_CASE("memory groups: version 1, beside a version 2 without the controller", "[process][groups]") {
     const Machine machine;
     const std::string top = machine.directory.path() + "/v1/memory";
