@@ -27,7 +27,9 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace heapsift {
 namespace {
@@ -46,6 +48,23 @@ bool is_inner_user_namespace(const std::string& proc) {
     const auto count =
         leading_number(std::string_view(*map).substr(std::min<std::size_t>(map->rfind(' '), map->size())));
     return count != std::uint64_t{UINT32_MAX};
+}
+
+/// One that goes on where the first has ended; else 0.
+std::int32_t living_thread(std::int32_t process, const std::string& proc) {
+    const auto ended = [](const std::optional<ProcessFacts>& thread) {
+        return !thread || thread->state == 'Z' || thread->state == 'X';
+    };
+    if (!ended(process_facts(process, proc))) return 0;
+    std::error_code failed;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(fmt::format("{}/{}/task", proc, process), failed)) {
+        const auto number = leading_number(entry.path().filename().string());
+        if (!number || *number > INT32_MAX) continue;
+        const auto tid = static_cast<std::int32_t>(*number);
+        if (!ended(process_facts(tid, proc))) return tid;
+    }
+    return 0;
 }
 
 bool has_capability(const ProcessFacts& process) {
@@ -162,6 +181,7 @@ AccessFacts access_facts(std::int32_t pid, const std::string& proc) {
     AccessFacts facts;
     facts.pid = pid;
     facts.process = process_facts(pid, proc);
+    if (facts.process) facts.living_thread = living_thread(facts.process->process, proc);
     if (const auto self = read_proc_file(proc + "/self/status"))
         facts.self = read_process_status(*self).value_or(ProcessFacts{});
     const std::string folder = fmt::format("{}/{}", proc, pid);
@@ -188,10 +208,15 @@ std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& 
     if (!facts.process) return no_process_seen(facts, may_be_file);
     const ProcessFacts& process = *facts.process;
     const std::string who = process_words(process);
-    if (process.pid != process.process)
+    if (process.pid != process.process && facts.living_thread == 0)
         return wrong_usage("a-thread",
                            fmt::format("{} is a thread of process {}", process.pid, process.process),
                            command_line(std::to_string(process.process)));
+    if (process.state == 'Z' && facts.living_thread != 0)
+        return cannot_analyse(
+            "first-thread-ended",
+            fmt::format("{}: its first thread has ended, and the memory is seen by the others alone", who),
+            "by the number of one that goes on: " + command_line(std::to_string(facts.living_thread)));
     if (process.state == 'Z' || process.state == 'X')
         return cannot_analyse(
             "zombie", fmt::format("{} has ended: it is a zombie, whose memory is gone", who),

@@ -22,6 +22,9 @@ struct AccessFacts {
     bool processes_hidden = false;            // /proc is mounted with hidepid
     std::optional<int> yama_scope;            // kernel.yama.ptrace_scope; nothing without Yama
     std::string frozen_group = {};  // the folder of the control group that keeps it frozen; "" if none does
+    /// Where the process's first thread has ended and others go on, one of these; else 0. The kernel shows the memory by its
+    /// number alone.
+    std::int32_t living_thread = 0;
 };
 
 /// Looks at the process. Opens its memory, which stops nothing and leaves no trace. `proc` is another place
@@ -33,7 +36,7 @@ enum class MayBeFile : std::uint8_t { no, yes };
 
 /// Nothing if its memory may be read and it can be stopped. Else the one line that says which of the
 /// reasons it is, with what would help; `arguments` are those of the command to try again ("1234 types"). Exit 1: "no-such-process",
-/// "zombie", "kernel-thread", "not-permitted", "frozen"; 2: "a-thread" (of a process, which is named).
+/// "zombie", "first-thread-ended", "kernel-thread", "not-permitted", "frozen"; 2: "a-thread" (of a process, which is named).
 std::optional<Error> why_no_access(const AccessFacts& facts, const std::string& arguments,
                                    MayBeFile may_be_file = MayBeFile::yes);
 

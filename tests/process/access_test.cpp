@@ -80,6 +80,10 @@ TEST_CASE("access: no process, a thread, a zombie, a thread of the kernel", "[pr
     facts.process->state = 'Z';
     facts.process->parent = 77;
     CHECK(line(facts).code == "zombie");
+    facts.living_thread = facts.pid + 1;  // its first thread has ended, others go on
+    CHECK(line(facts).code == "first-thread-ended");
+    CHECK(line(facts).hint.find(std::to_string(facts.pid + 1)) != std::string::npos);
+    facts.living_thread = 0;
     CHECK_THAT(line(facts).hint, ContainsSubstring("process 77"));
     facts = between(0, 0);
     facts.process->kernel_thread = true;

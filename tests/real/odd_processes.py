@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from capturing import WAYS, Wrong, capture, captured, capturing_of
+from capturing import WAYS, Wrong, ask, capture, captured, capturing_of, states
 
 
 class Script:
@@ -222,6 +222,39 @@ def secret(options, interpreter, folder):
             if sizes != [(0, 1 << 20)]:
                 raise Wrong("%s %s: its segment has (in the file, in memory) %s" % (name, more, sizes))
         return "named, without bytes"
+    finally:
+        script.end()
+
+
+# Its first thread ends; another answers, and says its number.
+_WITHOUT_FIRST = """
+def rest():
+    print("ready", threading.get_native_id(), flush=True)
+    for line in sys.stdin:
+        print(line, end="", flush=True)
+threading.Thread(target=rest).start()
+libc.syscall(60, 0)
+"""
+
+
+def without_first_thread(options, interpreter, folder):
+    del interpreter
+    script = Script(_WITHOUT_FIRST)
+    try:
+        end = time.monotonic() + 10
+        while states(script.pid) != {"Z", "S"} and time.monotonic() < end:
+            time.sleep(0.01)
+        path, tid = os.path.join(folder, "core"), script.said[1]
+        code, document = capture(options, script.pid, path)
+        if code != 1 or document["error"]["code"] != "first-thread-ended" or tid not in document["error"]["hint"]:
+            raise Wrong("by the process's number: exit %d, %s" % (code, document.get("error")))
+        for more in ([], ["--fork"]):
+            captured(options, tid, path, "-f", *more)
+            script.answers("after capture %s" % " ".join(more))
+            threads = ask(options, path, "threads")["data"]["threads"]
+            if not any(one["tid"] == int(tid) and one["frames"] for one in threads):  # Python does not know that the first has ended
+                raise Wrong("capture %s: its threads are %s" % (" ".join(more), [one["tid"] for one in threads]))
+        return "by the number of another"
     finally:
         script.end()
 
