@@ -5,6 +5,12 @@
 // faulthandler's is a malloc block): then that block is a stack, but the heap around it is not, and the
 // thread's own stack is elsewhere. The first thread's own stack is still known: the kernel puts the program's
 // name at its upper end (AT_EXECFN; getauxval(3)).
+//
+// Above the stack of any other thread there may be more. Before Linux 6.7 the kernel joins it with what was mapped above it
+// (since then a stack's pages are never huge, so the two differ): with Python's arenas, as a rule. A C library puts the thread's
+// control block at the stack's upper end, and the thread's fs register leads there: the page that ends behind the block is the
+// stack's last. (glibc 2.31 to 2.42: of 0x900 bytes or more, nptl/allocatestack.c; musl: some 200, and 1 KiB for the thread's
+// own keys, src/thread/pthread_create.c.)
 
 #include "parsers/snapshot/thread_stacks.h"
 
@@ -15,6 +21,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint64_t auxiliary_program_name = 31;  // AT_EXECFN
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t least_control_block = 0x500;
 // bytes below the stack pointer that a leaf function may use (System V ABI, x86-64)
 constexpr std::uint64_t red_zone = 128;
 
@@ -32,11 +40,18 @@ AddressRange whole_mapping(std::span<const Segment> segments, std::size_t index)
     return {segments[first].start, segments[last].end()};
 }
 
+/// Without what lies above the control block of the thread whose stack this is.
+AddressRange up_to_control_block(AddressRange mapping, Address stack_pointer, Address control_block) {
+    if (control_block > stack_pointer && mapping.contains(control_block))
+        mapping.end = std::min(mapping.end, (control_block + least_control_block).rounded_up(page));
+    return mapping;
+}
+
 }  // namespace
 
 std::vector<AddressRange> thread_stacks(const CoreFile& core, const Allocations& allocations) {
     std::vector<AddressRange> stacks;
-    const auto add = [&](Address address) {
+    const auto add = [&](Address address, Address control_block) {
         const MallocHeaps& heaps = allocations.malloc_heaps();
         const Allocator* const other = allocations.other_at(address);
         if (const auto block = heaps.block_containing(address)) {
@@ -46,11 +61,14 @@ std::vector<AddressRange> thread_stacks(const CoreFile& core, const Allocations&
         } else if (const Segment* segment = core.memory().find(address);
                    segment && segment->writable && !heaps.heap_at(address)) {
             const auto segments = core.memory().segments();
-            stacks.push_back(whole_mapping(segments, static_cast<std::size_t>(segment - segments.data())));
+            stacks.push_back(up_to_control_block(
+                whole_mapping(segments, static_cast<std::size_t>(segment - segments.data())), address,
+                control_block));
         }
     };
-    for (const CoreThread& thread : core.threads()) add(Address(thread.stack_pointer()));
-    if (const auto name = core.auxiliary(auxiliary_program_name)) add(Address(*name));
+    for (const CoreThread& thread : core.threads())
+        add(Address(thread.stack_pointer()), Address(thread.fs_base()));
+    if (const auto name = core.auxiliary(auxiliary_program_name)) add(Address(*name), Address());
     std::sort(stacks.begin(), stacks.end(),
               [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     return stacks;

@@ -355,6 +355,32 @@ TEST_CASE("snapshot: a stack that was cut off does not reach into the mapping be
     CHECK(stacks[0].end == Address(at + 4 * page));
 }
 
+TEST_CASE(
+    "snapshot: a stack ends with its thread's control block, whatever the kernel has joined to its mapping",
+    "[snapshot]") {
+    constexpr std::uint64_t page = 4096, at = 0x7f0000000000, top = at + 4 * page;
+    const std::uint64_t pointer = at + 3 * page + 16;
+    const auto stacks_of = [&](std::uint64_t control) {
+        CoreWriter writer;
+        writer.thread(1, 0, 0, pointer, control).process(1, "python3", "python3");
+        writer.load(at, std::string(10 * page, 'x'));
+        const TemporaryDirectory directory;
+        Diagnostics diagnostics;
+        const CoreFile core = CoreFile::open(directory.write("core", writer.bytes()), {}, diagnostics);
+        return thread_stacks(core, Allocations(core, {}, MallocHeaps::find(core.memory())));
+    };
+    for (const std::uint64_t size : {0x940, 0xa00, 0x500}) {
+        const auto stacks = stacks_of(top - size);
+        REQUIRE(stacks.size() == 1);
+        CHECK(stacks[0].start == Address(at));
+        CHECK(stacks[0].end == Address(top));
+    }
+    // The first thread's is elsewhere; a register that leads below the stack pointer is no control block of that stack.
+    for (const std::uint64_t elsewhere : {std::uint64_t{0}, at - page, at + page, at + 20 * page})
+        CHECK(stacks_of(elsewhere).at(0).end == Address(at + 10 * page));
+    CHECK(stacks_of(at + 10 * page - 64).at(0).end == Address(at + 10 * page));  // not beyond the mapping
+}
+
 TEST_CASE("snapshot: references have the names that people read", "[snapshot]") {
     const Opened opened;
     CHECK(opened.names(opened.core.items) == std::vector<std::string>{"[0]", "[1]"});
