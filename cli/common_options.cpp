@@ -22,6 +22,8 @@ void add_common_options(CommandOptions& declare, CommonOptions& options, bool ow
                  ValueKind::core);
     declare.text("--executable", options.search.executable, "PATH", "the interpreter's binary, if not found",
                  ValueKind::file);
+    declare.number("--interpreter", options.search.runtime,
+                   "of several CPythons in the process: which, from 1 on", 1, most_runtimes);
     declare.text("--sysroot", options.search.sysroot, "DIR", "root of the crashed machine's program files",
                  ValueKind::directory);
     declare.text("--debug-dir", options.search.debug_dir, "DIR", "directory of debug files, by build-id",

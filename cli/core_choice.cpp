@@ -34,8 +34,11 @@ CoreChoice in_use(const CoreInUse& core, ChosenBy chosen_by, const FileSearch& s
                           fmt::format("{}: the core in use has changed since it was named", core.path), hint);
     return {core.path,
             chosen_by,
-            {either(search.executable, core.search.executable), either(search.sysroot, core.search.sysroot),
-             either(search.debug_dir, core.search.debug_dir)}};
+            {either(search.executable, core.search.executable),
+             either(search.sysroot, core.search.sysroot),
+             either(search.debug_dir, core.search.debug_dir),
+             {},
+             search.runtime ? search.runtime : core.search.runtime}};
 }
 
 /// A file of this folder that is named as cores are; empty if there is none, or if the chosen one lies here as well. Looks
@@ -58,7 +61,8 @@ std::string other_core_here(const std::string& chosen) {
 }
 
 bool given(const FileSearch& search) {
-    return !search.executable.empty() || !search.sysroot.empty() || !search.debug_dir.empty();
+    return !search.executable.empty() || !search.sysroot.empty() || !search.debug_dir.empty() ||
+           search.runtime.has_value();
 }
 
 }  // namespace
@@ -119,8 +123,11 @@ bool remember_core(const CoreChoice& choice, const CoreWishes& wishes, const Cor
     return identity &&
            store.remember({absolute(choice.path),
                            *identity,
-                           {absolute(choice.search.executable), absolute(choice.search.sysroot),
-                            absolute(choice.search.debug_dir)}}) &&
+                           {absolute(choice.search.executable),
+                            absolute(choice.search.sysroot),
+                            absolute(choice.search.debug_dir),
+                            {},
+                            choice.search.runtime}}) &&
            wishes.environment.empty();
 }
 

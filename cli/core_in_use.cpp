@@ -140,9 +140,11 @@ std::string session_name(std::string_view stat, std::string_view boot_id) {
 
 std::string written(const CoreInUse& core) {
     return fmt::format(
-        "{}\npath {}\nsize {}\nmodified_ns {}\ninode {}\nexecutable {}\nsysroot {}\ndebug_dir {}\nend\n",
+        "{}\npath {}\nsize {}\nmodified_ns {}\ninode {}\nexecutable {}\nsysroot {}\ndebug_dir {}\nruntime "
+        "{}\nend\n",
         magic, encoded(core.path), core.identity.size, core.identity.modified_ns, core.identity.inode,
-        encoded(core.search.executable), encoded(core.search.sysroot), encoded(core.search.debug_dir));
+        encoded(core.search.executable), encoded(core.search.sysroot), encoded(core.search.debug_dir),
+        core.search.runtime.value_or(0));
 }
 
 std::optional<CoreInUse> read_core_in_use(std::string_view text) {
@@ -162,6 +164,9 @@ std::optional<CoreInUse> read_core_in_use(std::string_view text) {
     CoreInUse core;
     core.path = values["path"];
     core.search = {values["executable"], values["sysroot"], values["debug_dir"]};
+    std::size_t runtime = 0;  // older files say nothing of it
+    if (read_number(values, "runtime", runtime) && runtime > 0 && runtime <= most_runtimes)
+        core.search.runtime = runtime;
     const bool numbers = read_number(values, "size", core.identity.size) &&
                          read_number(values, "modified_ns", core.identity.modified_ns) &&
                          read_number(values, "inode", core.identity.inode);

@@ -178,8 +178,11 @@ std::string index_directory(const std::string& given) {
 std::string index_path(const std::string& directory, const CoreChoice& choice, bool native) {
     const std::string place = place_of(choice.path);
     return file_for(directory, place,
-                    fmt::format("{}\n{}\n{}\n{}{}", place, choice.search.executable, choice.search.sysroot,
-                                choice.search.debug_dir, native ? "" : "\nwithout native memory"),
+                    fmt::format("{}\n{}\n{}\n{}{}{}", place, choice.search.executable, choice.search.sysroot,
+                                choice.search.debug_dir, native ? "" : "\nwithout native memory",
+                                choice.search.runtime.value_or(0) < 2
+                                    ? std::string()
+                                    : fmt::format("\nruntime {}", *choice.search.runtime)),
                     ending);
 }
 

@@ -30,6 +30,10 @@ Json python_json(const CoreFile& core, const PythonRuntime& python, const Redact
                          ? Json(redactor.path(module->file))
                          : Json(nullptr);
     json["path_in_core"] = module ? Json(redactor.path(module->path)) : Json(nullptr);
+    if (python.of > 1) {  // --interpreter
+        json["interpreter"] = python.number;
+        json["interpreters"] = python.of;
+    }
     return json;
 }
 

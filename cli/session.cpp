@@ -271,7 +271,8 @@ CoreHeap Session::open_heap() {
     open_index(core);
     make_room_for_objects(core);
     progress_.set_core_bytes(core.extent().in_core_bytes);
-    CoreHeap heap = CoreHeap::open(std::move(core), diagnostics_, progress(), index_.get());
+    CoreHeap heap = CoreHeap::open(std::move(core), diagnostics_, progress(), index_.get(),
+                                   choice().search.runtime.value_or(0));
     const PythonRuntime& python = heap.snapshot().python;
     know_core(heap.core(), &python);
     if (!live_) next_command_knows_ = remember_core(*choice_, wishes_, store_);

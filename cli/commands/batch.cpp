@@ -137,6 +137,7 @@ std::vector<std::string> arguments_for(const std::string& path, const CommonOpti
         if (!value.empty()) arguments.push_back(name + value);
     };
     add("--executable=", options.search.executable);
+    if (options.search.runtime) arguments.push_back(fmt::format("--interpreter={}", *options.search.runtime));
     add("--sysroot=", options.search.sysroot);
     add("--debug-dir=", options.search.debug_dir);
     add("--index-dir=", options.index_dir);  // where columns lie that find no room in memory

@@ -10,6 +10,7 @@
 #include "cli/help.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <set>
 
@@ -156,6 +157,8 @@ private:
         asked.wishes.argument = core_;
         asked.wishes.option = value_of("--core");
         asked.wishes.search = {value_of("--executable"), value_of("--sysroot"), value_of("--debug-dir")};
+        if (const std::string number = value_of("--interpreter"); !number.empty())
+            asked.wishes.search.runtime = std::strtoull(number.c_str(), nullptr, 10);
         asked.index_dir = value_of("--index-dir");
         asked.no_native = uses("--no-native");
         return sources_.type_names(asked);

@@ -8,7 +8,8 @@
 // inside, is aligned, has no cycle and leaves exactly `ref.count` blocks. So pools are found by their shape
 // and then confirmed: each names an index into one table of arenas. That table is searched for (or read from
 // the interpreter), and must lead each pool back to its own arena. Pools that it does not confirm are stale
-// memory, and are dropped. Source: CPython's obmalloc.c, pycore_obmalloc.h; enumerating live blocks as the
+// memory, and are dropped. Where the process has a second runtime, most pools may be its: then a table that confirms
+// some of them is enough if it reads as one, and each size of pools is tried until one has such a table. Source: CPython's obmalloc.c, pycore_obmalloc.h; enumerating live blocks as the
 // allocator itself does for its debug statistics.
 
 #include "parsers/index/part.h"
@@ -29,11 +30,7 @@ std::uint64_t word_at(const std::byte* at) {
     return word;
 }
 
-/// The table of arenas: struct arena_object [maxarenas].
-struct ArenaTable {
-    Address start;
-    std::uint32_t count = 0;
-};
+constexpr std::size_t fewest_of_shared = 4;  // pools that name their place in a table rightly
 
 bool table_confirms(const PythonHeap& heap, Address table, const PoolSearch::Found& c,
                     std::uint64_t arena_size) {
@@ -42,19 +39,29 @@ bool table_confirms(const PythonHeap& heap, Address table, const PoolSearch::Fou
     return !arena.is_null() && c.pool.start >= arena && c.pool.start - arena < arena_size;
 }
 
-/// Up to 3.11: a word in a module's data that points at a table which confirms a sample of pools.
+/// Up to 3.11: a word in a module's data that points at a table which confirms a sample of pools: most of them, or, if
+/// others of the process may have them (`shared`), more than any other word's, and not by accident.
 std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vector<PoolSearch::Found>& pools,
-                                          std::uint64_t arena_size, std::int32_t module) {
+                                          std::uint64_t arena_size, std::int32_t module, bool shared) {
     std::vector<const PoolSearch::Found*> sample;
-    for (std::size_t i = 0; i < pools.size(); i += std::max<std::size_t>(1, pools.size() / 24))
-        sample.push_back(&pools[i]);
+    const std::size_t step = std::max<std::size_t>(1, pools.size() / (shared ? 1024 : 24));
+    for (std::size_t i = 0; i < pools.size(); i += step) sample.push_back(&pools[i]);
+    // Of words that lead to a table, or to what was one, the one that confirms most.
+    std::optional<Address> best;
+    std::size_t most = fewest_of_shared - 1;
     auto confirmed = [&](Address table) {
         std::size_t hits = 0;
+        if (shared && (best == table || !heap.memory().read<std::uint64_t>(table))) return false;
         for (std::size_t i = 0; i < sample.size(); ++i) {
             hits += table_confirms(heap, table, *sample[i], arena_size) ? 1 : 0;
-            if (i == 1 && hits == 0) return false;
+            if (i == 1 && hits == 0 && !shared) return false;
         }
-        return hits * 4 >= sample.size() * 3;
+        if (!shared) return hits * 4 >= sample.size() * 3;
+        if (hits > most) {
+            most = hits;
+            best = table;
+        }
+        return false;
     };
     const auto segments = heap.memory().segments();
     for (std::size_t s = 0; s < segments.size(); ++s) {
@@ -64,13 +71,14 @@ std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vec
                                                        segments[s - 1].end() == segment.start);
         if (segment.state != ByteState::in_core || !segment.writable || !of_module) continue;
         if (module >= 0 && segment.module >= 0 && segment.module != module) continue;
+        if (shared && segment.module < 0 && segments[s - 1].module != module) continue;
         const std::uint64_t lead = (8 - segment.start.value % 8) % 8;
         for (std::uint64_t at = lead; at + 8 <= segment.size; at += 8) {
             const Address table(word_at(segment.data + at));
             if (!table.is_null() && table.aligned(8) && confirmed(table)) return table;
         }
     }
-    return std::nullopt;
+    return best;
 }
 
 /// Whether most entries in use read as an arena's: it has as many pools as an arena can have, no more free
@@ -125,6 +133,79 @@ bool is_being_changed(const Pool& pool, std::uint32_t pool_size, std::span<const
     });
 }
 
+/// Pools of one shape, and the tables that lead to them.
+struct PoolsAndTables {
+    PoolSearch found;
+    std::uint32_t pool_size = 0, header_size = 48;
+    std::uint64_t arena_size = 0;  // 16 KiB since 3.10, with arenas of 1 MiB; before, 4 KiB and 256 KiB
+    std::vector<Address> tables;
+    std::size_t confirmed = 0;
+
+    Address confirmed_by(const PythonHeap& heap, const PoolSearch::Found& c) const {
+        const auto it = std::find_if(tables.begin(), tables.end(), [&](Address table) {
+            return table_confirms(heap, table, c, arena_size);
+        });
+        return it == tables.end() ? Address() : *it;
+    }
+    void count(const PythonHeap& heap) {
+        confirmed = static_cast<std::size_t>(
+            std::count_if(found.pools.begin(), found.pools.end(),
+                          [&](const auto& c) { return !confirmed_by(heap, c).is_null(); }));
+    }
+};
+
+PoolsAndTables pools_of(const PythonHeap& heap, std::uint32_t pool_size, std::uint32_t alignment) {
+    const std::uint32_t header = pool_header_size(heap.layout(), alignment);
+    return {search_pools(heap.memory(), heap.layout(), pool_size, header, alignment), pool_size, header,
+            pool_size == 16384 ? (std::uint64_t{1} << 20) : (std::uint64_t{1} << 18), {},        0};
+}
+
+/// The shape of most pools.
+PoolsAndTables most_pools(const PythonHeap& heap) {
+    PoolsAndTables best;
+    for (const std::uint32_t alignment : {16U, 8U}) {
+        for (const std::uint32_t pool_size : {16384U, 4096U}) {
+            PoolsAndTables one = pools_of(heap, pool_size, alignment);
+            if (one.found.pools.size() > best.found.pools.size() * 2) best = std::move(one);
+        }
+        if (!best.found.pools.empty()) break;
+    }
+    return best;
+}
+
+/// Of a process with several runtimes: the shape of most pools that a table of this one confirms. No pools if there
+/// is none.
+PoolsAndTables own_pools(const PythonHeap& heap) {
+    PoolsAndTables best;
+    for (const std::uint32_t alignment : {16U, 8U})
+        for (const std::uint32_t pool_size : {16384U, 4096U}) {
+            PoolsAndTables one = pools_of(heap, pool_size, alignment);
+            one.tables = interpreter_arena_tables(heap, pool_size, one.arena_size);
+            one.count(heap);
+            if (one.confirmed == 0) {
+                one.tables.clear();
+                if (const auto table = search_arena_table(heap, one.found.pools, one.arena_size,
+                                                          heap.runtime().module, true))
+                    one.tables.push_back(*table);
+                one.count(heap);
+            }
+            if (one.confirmed > best.confirmed) best = std::move(one);
+        }
+    return best;
+}
+
+/// Fills `tables`, and returns how they were found, in words.
+const char* find_tables(const PythonHeap& heap, PoolsAndTables& best) {
+    best.tables = interpreter_arena_tables(heap, best.pool_size, best.arena_size);
+    best.count(heap);
+    if (best.confirmed * 2 >= best.found.pools.size()) return "the interpreter's table of arenas";
+    best.tables.clear();
+    auto table = search_arena_table(heap, best.found.pools, best.arena_size, heap.runtime().module, false);
+    if (!table) table = search_arena_table(heap, best.found.pools, best.arena_size, -1, false);
+    if (table) best.tables.push_back(*table);
+    return "a table of arenas that the pools confirm";
+}
+
 }  // namespace
 
 void Pymalloc::attach(const AddressSpace& memory, const Layout& layout) {
@@ -157,51 +238,25 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics,
         return result;
     }
     result.freeblock_ = heap.layout().pool_header.freeblock;
-    // Pools are 16 KiB (3.10 and later, with arenas of 1 MiB) or 4 KiB (256 KiB).
-    PoolSearch best;
-    std::uint64_t arena_size = 0;
-    for (const std::uint32_t alignment : {16U, 8U}) {
-        for (const std::uint32_t pool_size : {16384U, 4096U}) {
-            const std::uint32_t header = pool_header_size(heap.layout(), alignment);
-            PoolSearch found = search_pools(heap.memory(), heap.layout(), pool_size, header, alignment);
-            if (found.pools.size() > best.pools.size() * 2) {
-                best = std::move(found);
-                result.pool_size_ = pool_size;
-                result.header_size_ = header;
-                arena_size = pool_size == 16384 ? (1U << 20) : (1U << 18);
-            }
-        }
-        if (!best.pools.empty()) break;
-    }
-    for (const PoolSearch::Found& c : best.off_by_one) {
+    const bool shared = heap.runtime().of > 1;
+    PoolsAndTables best = shared ? own_pools(heap) : PoolsAndTables();
+    const bool own = best.confirmed > 0;
+    if (!own) best = most_pools(heap);
+    result.pool_size_ = best.pool_size;
+    result.header_size_ = best.header_size;
+    for (const PoolSearch::Found& c : best.found.off_by_one) {
         if (is_being_changed(c.pool, result.pool_size_, threads))
-            best.pools.push_back(c);
+            best.found.pools.push_back(c);
         else
-            best.damaged.push_back(c.pool);
+            best.found.damaged.push_back(c.pool);
     }
-    result.damaged_pools_ = best.damaged.size();
-    if (best.pools.empty()) {
+    result.damaged_pools_ = best.found.damaged.size();
+    if (best.found.pools.empty()) {
         result.found_by_ = "no pymalloc pools";
         return result;
     }
-    std::vector<Address> tables = interpreter_arena_tables(heap, result.pool_size_, arena_size);
-    auto confirmed_by = [&](const PoolSearch::Found& c) {
-        const auto it = std::find_if(tables.begin(), tables.end(), [&](Address table) {
-            return table_confirms(heap, table, c, arena_size);
-        });
-        return it == tables.end() ? Address() : *it;
-    };
-    std::size_t hits = 0;
-    for (const PoolSearch::Found& c : best.pools) hits += confirmed_by(c).is_null() ? 0 : 1;
-    if (hits * 2 >= best.pools.size()) {
-        result.found_by_ = "the interpreter's table of arenas";
-    } else {
-        tables.clear();
-        auto table = search_arena_table(heap, best.pools, arena_size, heap.runtime().module);
-        if (!table) table = search_arena_table(heap, best.pools, arena_size, -1);
-        if (table) tables.push_back(*table);
-        result.found_by_ = "a table of arenas that the pools confirm";
-    }
+    result.found_by_ = own ? "a table of arenas of this runtime" : find_tables(heap, best);
+    const std::vector<Address>& tables = best.tables;
     result.arenas_proved_ = !tables.empty();
     if (tables.empty()) {
         result.found_by_ = "the shape of pools alone";
@@ -209,16 +264,16 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics,
                         "pymalloc's table of arenas was not found: pools are known by their shape alone");
     }
     const auto& l = heap.layout().arena_object;
-    for (PoolSearch::Found& c : best.pools) {
-        const Address table = confirmed_by(c);
+    for (PoolSearch::Found& c : best.found.pools) {
+        const Address table = best.confirmed_by(heap, c);
         if (!tables.empty() && table.is_null()) {
-            best.damaged.push_back(c.pool);
+            best.found.damaged.push_back(c.pool);
             continue;
         }
         result.pools_.push_back(c.pool);
         if (table.is_null()) continue;
         const Address start = heap.pointer(table + std::uint64_t{c.arenaindex} * *l.size + *l.address);
-        result.arenas_.push_back({start, start + arena_size});
+        result.arenas_.push_back({start, start + best.arena_size});
     }
     auto by_start = [](const auto& one, const auto& other) { return one.start < other.start; };
     std::sort(result.pools_.begin(), result.pools_.end(), by_start);
@@ -228,7 +283,7 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics,
                                          return one.start == other.start;
                                      }),
                          result.arenas_.end());
-    if (result.arenas_proved_) result.add_damaged(best.damaged, heap.memory());
+    if (result.arenas_proved_) result.add_damaged(best.found.damaged, heap.memory());
     result.index_pools();
     return result;
 }

@@ -3,14 +3,17 @@
 // Finding the interpreter.
 //
 // By content, never by a file's name. Each module that exports _PyRuntime, and each place in writable memory
-// that starts with the cookie of 3.13's debug offsets, is a candidate. A debugger or profiler can map the
-// interpreter's file a second time, so each candidate must prove itself: the list of interpreters closes,
+// that starts with the cookie of 3.13's debug offsets, is a candidate (runtime_candidates.cpp). A debugger or profiler
+// can map the interpreter's file a second time, so each candidate must prove itself: the list of interpreters closes,
 // threads point back, sys.modules, sys.__dict__ and builtins are dicts, the collector's lists close in both
 // directions, and `type` is its own type. Sources: pycore_runtime.h, pycore_interp.h, pycore_debug_offsets.h
 // (3.13), gcmodule.c.
 //
 // layout_choice.cpp says where the fields may lie. Its answer is proved here too; if the proof fails, the
 // next best answer is tried. Two fields that differ between builds of one release are found by their content.
+//
+// Several may prove themselves: a program that embeds Python, with a plug-in that embeds another. One heap is one
+// runtime's, as each has objects, types and allocators of its own; the others are named, and can be asked for.
 
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
@@ -19,7 +22,7 @@
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/runtime_state.h"
 #include "parsers/cpython/layout_choice.h"
-#include "parsers/cpython/static_state.h"
+#include "parsers/cpython/runtime_candidates.h"
 #include "parsers/cpython/type_flags.h"
 
 #include <fmt/format.h>
@@ -34,174 +37,6 @@ namespace {
 
 constexpr std::uint64_t max_interpreters = 4096;
 constexpr std::uint64_t max_threads = 1 << 20;
-
-struct Candidate {
-    Address runtime;
-    std::int32_t module = -1;
-    std::string found_by;
-    std::optional<StaticState> variables = {};  // without a _PyRuntime
-};
-
-std::int32_t module_index_at(const CoreFile& core, Address address) {
-    const Module* module = core.module_at(address);
-    return module ? static_cast<std::int32_t>(module - core.modules().data()) : -1;
-}
-
-std::vector<Candidate> candidates_by_symbol(const CoreFile& core) {
-    std::vector<Candidate> found;
-    for (std::size_t i = 0; i < core.modules().size(); ++i) {
-        const Module& module = core.modules()[i];
-        if (const auto address = core.symbol(module, "_PyRuntime"))
-            found.push_back({*address, static_cast<std::int32_t>(i),
-                             "symbol _PyRuntime of " + escape_for_terminal(module.path)});
-    }
-    return found;
-}
-
-std::vector<Candidate> candidates_by_cookie(const CoreFile& core) {
-    std::vector<Candidate> found;
-    std::uint64_t cookie = 0;
-    std::memcpy(&cookie, "xdebugpy", 8);
-    for (const Segment& segment : core.memory().segments()) {
-        if (segment.state != ByteState::in_core || !segment.writable) continue;
-        core.memory().visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
-            for (std::uint64_t at = (segment.start + from + 7).rounded_down(8) - segment.start; at + 24 <= to;
-                 at += 8) {
-                std::uint64_t word = 0;
-                std::memcpy(&word, segment.data + at, 8);
-                if (word != cookie) continue;
-                std::uint64_t version = 0;
-                std::memcpy(&version, segment.data + at + 8, 8);
-                if ((version >> 24) != 3) continue;
-                const Address address = segment.start + at;
-                found.push_back({address, module_index_at(core, address),
-                                 fmt::format("debug offsets at {:#x}", address.value)});
-            }
-        });
-    }
-    return found;
-}
-
-/// The text that Py_GetVersion formats into a static buffer: "3.11.2 (main, …) [GCC 12.2.0]". It is in
-/// writable data, so always saved.
-std::optional<PythonVersion> version_by_text(const CoreFile& core, std::int32_t module_index) {
-    static const std::regex pattern(R"((\d)\.(\d{1,2})\.(\d{1,3})(a|b|rc)?(\d*)\+? \([^\n]{1,120}\) ?\n?\[)");
-    for (const Segment& segment : core.memory().segments()) {
-        if (segment.state != ByteState::in_core || !segment.writable) continue;
-        const bool near_module = segment.module >= 0 || module_index_at(core, segment.start - 1) >= 0;
-        if (!near_module || (module_index >= 0 && segment.module >= 0 && segment.module != module_index))
-            continue;
-        const char* begin = reinterpret_cast<const char*>(segment.data);
-        const char* end = begin + segment.size;
-        for (const char* at = begin;
-             (at = static_cast<const char*>(std::memchr(at, '[', static_cast<std::size_t>(end - at))));
-             ++at) {
-            if (end - at < 5 || (std::memcmp(at, "[GCC", 4) != 0 && std::memcmp(at, "[Cla", 4) != 0))
-                continue;
-            const char* from = at - std::min<std::ptrdiff_t>(at - begin, 160);
-            std::cmatch match;
-            const std::string text(from, at + 1);
-            std::smatch s;
-            if (!std::regex_search(text, s, pattern)) continue;
-            PythonVersion v;
-            v.major = std::stoi(s[1]);
-            v.minor = std::stoi(s[2]);
-            v.micro = std::stoi(s[3]);
-            if (s[4].matched) v.release_level = s[4] == "a" ? 0xa : s[4] == "b" ? 0xb : 0xc;
-            return v;
-        }
-    }
-    return std::nullopt;
-}
-
-std::optional<PythonVersion> version_by_path(const std::string& path) {
-    static const std::regex pattern(R"(python(\d)\.(\d{1,2}))");
-    std::smatch match;
-    if (!std::regex_search(path, match, pattern)) return std::nullopt;
-    PythonVersion v;
-    v.major = std::stoi(match[1]);
-    v.minor = std::stoi(match[2]);
-    v.micro = -1;
-    return v;
-}
-
-std::optional<PythonVersion> find_version(const CoreFile& core, const Candidate& candidate) {
-    const AddressSpace& memory = core.memory();
-    std::uint64_t cookie = 0;
-    std::memcpy(&cookie, "xdebugpy", 8);
-    if (memory.read<std::uint64_t>(candidate.runtime) == cookie) {
-        if (const auto hex = memory.read<std::uint64_t>(candidate.runtime + 8))
-            return PythonVersion::from_hex(static_cast<std::uint32_t>(*hex));
-    }
-    if (candidate.module >= 0) {
-        const Module& module = core.modules()[static_cast<std::size_t>(candidate.module)];
-        if (const auto symbol = core.symbol(module, "Py_Version"))
-            if (const auto hex = memory.read<std::uint64_t>(*symbol);
-                hex && (*hex >> 24) >= 2 && (*hex >> 24) <= 3)
-                return PythonVersion::from_hex(static_cast<std::uint32_t>(*hex));
-    }
-    if (auto version = version_by_text(core, candidate.module)) return version;
-    return candidate.module >= 0
-               ? version_by_path(core.modules()[static_cast<std::size_t>(candidate.module)].path)
-               : std::nullopt;
-}
-
-/// Whether it has a thread that points back, and sys.modules, sys.__dict__ and builtins are dicts.
-bool reads_as_interpreter(const AddressSpace& memory, const Layout& layout, Address at) {
-    auto pointer = [&](Address place) { return memory.read_address(place).value_or(Address()); };
-    auto is_dict = [&](Address object) {
-        if (object.is_null()) return false;
-        const Address type = pointer(object + *layout.object.ob_type);
-        const auto flags = memory.read<std::uint64_t>(type + *layout.type.tp_flags);
-        return flags && (*flags & (dict_subclass_flag | ready_flag)) == (dict_subclass_flag | ready_flag);
-    };
-    const Address thread = pointer(at + *layout.interpreter_state.threads_head);
-    return !thread.is_null() && pointer(thread + *layout.thread_state.interp) == at &&
-           is_dict(pointer(at + *layout.interpreter_state.modules)) &&
-           is_dict(pointer(at + *layout.interpreter_state.sysdict)) &&
-           is_dict(pointer(at + *layout.interpreter_state.builtins));
-}
-
-/// Without symbols and cookie (a kernel core of 3.12 or older, and no file): words of a module's data that
-/// point at a structure which proves itself as the interpreter, at the place where _PyRuntime has its list of
-/// interpreters. The version is that of Py_GetVersion's text.
-std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
-    const auto version = version_by_text(core, -1);
-    const Layout* layout = version ? builtin_layout({version->major, version->minor, false, false}) : nullptr;
-    if (!layout) return {};
-    const AddressSpace& memory = core.memory();
-    const auto is_interpreter = [&](Address at) { return reads_as_interpreter(memory, *layout, at); };
-    std::vector<Candidate> found;
-    if (!has_runtime_struct(layout->version)) {
-        for (const Module& module : core.modules())
-            if (!core.symbol(module, "PyType_Type") && module.file_state == ModuleFileState::found)
-                continue;
-            else if (auto state = find_static_state(core, module, *layout, is_interpreter))
-                found.push_back({state->start, static_cast<std::int32_t>(&module - core.modules().data()),
-                                 "the variables of " + escape_for_terminal(module.path), std::move(state)});
-        return found;
-    }
-    auto pointer = [&](Address at) { return memory.read_address(at).value_or(Address()); };
-    const std::uint64_t head = *layout->runtime_state.interpreters_head;
-    for (const Module& module : core.modules()) {
-        for (Address at = module.start; at + 8 <= module.image_end; at = at + 8) {
-            const Segment* segment = memory.find(at);
-            if (!segment || segment->state != ByteState::in_core || !segment->writable) {
-                at = (segment ? segment->end() : at.rounded_down(4096) + 4096) - 8;
-                continue;
-            }
-            const Address word = pointer(at);
-            if (word.is_null() || !word.aligned(8) || at.value < head || !is_interpreter(word)) continue;
-            const Address runtime = at - head;
-            // interpreters.main follows in the same struct and points at an interpreter too.
-            if (!is_interpreter(pointer(runtime + *layout->runtime_state.interpreters_main))) continue;
-            found.push_back({runtime, static_cast<std::int32_t>(&module - core.modules().data()),
-                             fmt::format("its list of interpreters at {:#x}", at.value)});
-            return found;
-        }
-    }
-    return found;
-}
 
 class Prover {
 public:
@@ -235,6 +70,8 @@ public:
                   lists);  // not required: a collection may have been under way
         find_type_type();
         check("type is its own type", !python_.type_type.is_null());
+        if (has_lists && !python_.type_type.is_null())
+            check("objects of the collector's lists have types", listed_objects_have_types());
         if (has_static_type_states()) check("static types find their state", correct_static_type_states());
         return (dicts || cut_off) && !python_.type_type.is_null();
     }
@@ -373,6 +210,31 @@ private:
         return true;
     }
 
+    /// Whether most of the oldest objects of the main interpreter have a type that is one. Fields of another version may close
+    /// lists where there are none, and then nothing in them reads.
+    bool listed_objects_have_types() const {
+        if (!layout_.gc_state.generations.present()) return true;
+        constexpr std::uint64_t most = 200, mask = ~std::uint64_t{3};
+        std::uint64_t seen = 0, good = 0;
+        for (std::uint32_t generation = 0; generation < 3; ++generation) {
+            const Address head = python_.interpreters.front().gc + *layout_.gc_state.generations +
+                                 generation * *layout_.gc_generation.size;
+            Address at(pointer(head + *layout_.gc_head.next).value & mask);
+            for (std::uint64_t steps = 0; steps < most && !at.is_null() && at != head; ++steps) {
+                const auto type = memory_.read_address(at + *layout_.gc_head.size + *layout_.object.ob_type);
+                if (!type) break;  // a cut core
+                ++seen;
+                const Address meta = pointer(*type + *layout_.object.ob_type);
+                good += (flags_of_type(*type) & ready_flag) != 0 &&
+                                (flags_of_type(meta) & type_subclass_flag) != 0
+                            ? 1
+                            : 0;
+                at = Address(pointer(at + *layout_.gc_head.next).value & mask);
+            }
+        }
+        return good >= seen - seen / 4;
+    }
+
     bool is_type_type(Address at) const {
         if (at.is_null() || !at.aligned(8) || pointer(at + *layout_.object.ob_type) != at) return false;
         return (flags_of_type(at) & (type_subclass_flag | ready_flag)) == (type_subclass_flag | ready_flag);
@@ -451,8 +313,7 @@ Diagnostic newer_version(const PythonRuntime& python) {
     for (std::size_t i = 0; i < core.modules().size(); ++i) {
         const Module& module = core.modules()[i];
         if (!core.symbol(module, "PyType_Type") || !core.symbol(module, "PyDict_Type")) continue;
-        auto version = version_by_text(core, static_cast<std::int32_t>(i));
-        if (!version) version = version_by_path(module.path);
+        const auto version = version_of_module(core, static_cast<std::int32_t>(i));
         throw_not_supported(core, version ? version->text() : "of an unknown version");
     }
     const auto& said = diagnostics.all();
@@ -493,36 +354,28 @@ Diagnostic newer_version(const PythonRuntime& python) {
                          "its child may be the one you want");
 }
 
-}  // namespace
+/// What the runtimes of a core have in common while they are looked for.
+class RuntimeSearch {
+public:
+    explicit RuntimeSearch(const CoreFile& core) : core_(core) {}
 
-PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics) {
-    KeptLayout nothing;
-    return find_python_runtime(core, diagnostics, nothing);
-}
-
-PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics, KeptLayout& kept) {
-    std::vector<Candidate> candidates = candidates_by_symbol(core);
-    if (candidates.empty()) candidates = candidates_by_cookie(core);
-    if (candidates.empty()) candidates = candidates_by_structure(core);
-    if (candidates.empty()) throw_no_runtime(core, diagnostics);
-
-    std::string unsupported;
-    PythonRuntime rejected;
-    for (const Candidate& candidate : candidates) {
-        const auto version = find_version(core, candidate);
-        if (!version) continue;
+    /// The candidate as a runtime; nothing if it is none, or cannot be read. `kept`: find_python_runtime.
+    std::optional<ProvedLayout> prove(const RuntimeCandidate& candidate, KeptLayout& kept) {
+        const auto version = version_of(core_, candidate);
+        if (!version) return std::nullopt;
         PythonRuntime python;
         python.version = *version;
         std::uint64_t cookie = 0;
         std::memcpy(&cookie, "xdebugpy", 8);
-        const bool has_offsets = core.memory().read<std::uint64_t>(candidate.runtime) == cookie;
+        const bool has_offsets = core_.memory().read<std::uint64_t>(candidate.runtime) == cookie;
         if (has_offsets)
-            python.free_threaded = core.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
+            python.free_threaded =
+                core_.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
         std::vector<LayoutVersion> tables = layouts_to_try(*version, python.free_threaded);
         std::erase_if(tables, [](const LayoutVersion& table) { return !builtin_layout(table); });
         if (tables.empty()) {
-            unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
-            continue;
+            unsupported_ = version->text() + (python.free_threaded ? ", free-threaded" : "");
+            return std::nullopt;
         }
         python.runtime = candidate.runtime;
         python.module = candidate.module;
@@ -530,51 +383,133 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         python.instance_reports_dict = instance_reports_dict(
             *version, candidate.module < 0
                           ? std::string()
-                          : core.modules()[static_cast<std::size_t>(candidate.module)].build_id);
+                          : core_.modules()[static_cast<std::size_t>(candidate.module)].build_id);
+        auto best = best_layout(candidate, python, tables, kept);
+        if (!best && is_newer_than_supported(*version))
+            unsupported_ = version->text() + (python.free_threaded ? ", free-threaded" : "");
+        if (best && is_newer_than_supported(*version)) best->warnings.push_back(newer_version(best->python));
+        return best;
+    }
+
+    [[noreturn]] void throw_none() const {
+        if (!unsupported_.empty()) throw_not_supported(core_, unsupported_);
+        std::string failed;
+        for (const LayoutCheck& check : rejected_.checks)
+            if (!check.passed) failed = check.what;
+        throw cannot_analyse(
+            "runtime-not-found",
+            fmt::format("{}: a CPython runtime is mapped, but its state does not read{}",
+                        escape_for_terminal(core_.path()), failed.empty() ? "" : " (failed: " + failed + ")"),
+            core_.extent().cut() ? "the core is cut" : "was the process still starting, or already ending?");
+    }
+
+private:
+    std::optional<ProvedLayout> best_layout(const RuntimeCandidate& candidate, const PythonRuntime& python,
+                                            const std::vector<LayoutVersion>& tables, KeptLayout& kept) {
         std::optional<ProvedLayout> best;
+        // Of a version that nobody knows, a table may pass every check that the build's own debug information contradicts.
+        const bool is_guess = is_newer_than_supported(python.version);
+        const auto is_better = [&](const ProvedLayout& one, const ProvedLayout& other) {
+            if (one.failed() != other.failed()) return one.failed() < other.failed();
+            return is_guess && one.warnings.size() < other.warnings.size();
+        };
         for (const LayoutVersion& table : tables) {
             for (LayoutChoice& choice :
-                 layout_choices(core, table, candidate.runtime, candidate.module, kept)) {
+                 layout_choices(core_, table, candidate.runtime, candidate.module, kept)) {
                 PythonRuntime attempt = python;
                 attempt.layout = choice.layout;
                 if (candidate.variables) candidate.variables->put_into(attempt.layout);
                 attempt.layout_source = std::move(choice.source);
                 attempt.checks = std::move(choice.checks);
-                if (!Prover(core, attempt).prove()) {
-                    rejected = std::move(attempt);
+                if (!Prover(core_, attempt).prove()) {
+                    rejected_ = std::move(attempt);
                     continue;
                 }
                 ProvedLayout proved{std::move(attempt), std::move(choice.warnings)};
-                if (!best || proved.failed() < best->failed()) best = std::move(proved);
-                if (best->failed() == 0) break;
+                if (!best || is_better(proved, *best)) best = std::move(proved);
+                if (best->failed() == 0 && (!is_guess || best->warnings.empty())) return best;
             }
-            if (best && best->failed() == 0) break;
         }
-        if (!best) {
-            if (is_newer_than_supported(*version))
-                unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
-            continue;
-        }
-        if (is_newer_than_supported(*version)) best->warnings.push_back(newer_version(best->python));
-        if (!best->python.layout.gc_state.enabled.present())
-            diagnostics.add(
-                "collector-settings-unknown",
-                "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
-                "without debug flags, and as not collecting",
-                Severity::note);
-        for (const Diagnostic& warning : best->warnings)
-            diagnostics.add(warning.code, warning.message, warning.severity);
-        return std::move(best->python);
+        return best;
     }
-    if (!unsupported.empty()) throw_not_supported(core, unsupported);
-    std::string failed;
-    for (const LayoutCheck& check : rejected.checks)
-        if (!check.passed) failed = check.what;
-    throw cannot_analyse(
-        "runtime-not-found",
-        fmt::format("{}: a CPython runtime is mapped, but its state does not read{}",
-                    escape_for_terminal(core.path()), failed.empty() ? "" : " (failed: " + failed + ")"),
-        core.extent().cut() ? "the core is cut" : "was the process still starting, or already ending?");
+
+    const CoreFile& core_;
+    std::string unsupported_;
+    PythonRuntime rejected_;
+};
+
+std::string name_of_runtime(const CoreFile& core, const PythonRuntime& python) {
+    const std::string where =
+        python.module < 0
+            ? fmt::format("at {:#x}", python.runtime.value)
+            : "of " + escape_for_terminal(core.modules()[static_cast<std::size_t>(python.module)].path);
+    return fmt::format("{} is CPython {} {}", python.number, python.version.text(), where);
+}
+
+/// The one that is wanted, of one or more.
+ProvedLayout choose_runtime(const CoreFile& core, std::vector<ProvedLayout>& proved, std::size_t wanted,
+                            Diagnostics& diagnostics) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < proved.size(); ++i) {
+        proved[i].python.number = i + 1;
+        proved[i].python.of = proved.size();
+        names.push_back(name_of_runtime(core, proved[i].python));
+    }
+    const std::string all = fmt::format("{}", fmt::join(names, ", "));
+    if (wanted > proved.size())
+        throw wrong_usage("no-such-runtime",
+                          proved.size() == 1
+                              ? fmt::format("--interpreter {}: the process has one CPython runtime, which {}",
+                                            wanted, all.substr(2))
+                              : fmt::format("--interpreter {}: the process has {} CPython runtimes: {}",
+                                            wanted, proved.size(), all),
+                          proved.size() == 1 ? "leave --interpreter out"
+                                             : fmt::format("a number from 1 to {}", proved.size()));
+    if (wanted == 0 && proved.size() > 1)
+        diagnostics.add("several-runtimes",
+                        fmt::format("the process has {} CPython runtimes: {}; this is about 1: --interpreter "
+                                    "N asks about another",
+                                    proved.size(), all));
+    return std::move(proved[std::max<std::size_t>(wanted, 1) - 1]);
+}
+
+}  // namespace
+
+PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics) {
+    KeptLayout nothing;
+    return find_python_runtime(core, diagnostics, nothing);
+}
+
+PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics, KeptLayout& kept,
+                                  std::size_t wanted) {
+    const std::vector<RuntimeCandidate> candidates = runtime_candidates(core);
+    if (candidates.empty()) throw_no_runtime(core, diagnostics);
+    RuntimeSearch search(core);
+    std::vector<ProvedLayout> proved;
+    std::vector<KeptLayout> read;  // of each
+    for (const RuntimeCandidate& candidate : candidates) {
+        KeptLayout layout = kept;
+        auto one = search.prove(candidate, layout);
+        // A copy of the struct leads to the interpreters of the original.
+        if (!one || std::any_of(proved.begin(), proved.end(), [&](const ProvedLayout& known) {
+                return known.python.interpreters.front().address == one->python.interpreters.front().address;
+            }))
+            continue;
+        proved.push_back(std::move(*one));
+        read.push_back(std::move(layout));
+    }
+    if (proved.empty()) search.throw_none();
+    ProvedLayout chosen = choose_runtime(core, proved, wanted, diagnostics);
+    kept = std::move(read[chosen.python.number - 1]);
+    if (!chosen.python.layout.gc_state.enabled.present())
+        diagnostics.add(
+            "collector-settings-unknown",
+            "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
+            "without debug flags, and as not collecting",
+            Severity::note);
+    for (const Diagnostic& warning : chosen.warnings)
+        diagnostics.add(warning.code, warning.message, warning.severity);
+    return std::move(chosen.python);
 }
 
 }  // namespace heapsift

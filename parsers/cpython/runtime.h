@@ -40,13 +40,18 @@ struct PythonRuntime {
     Address type_type;                            // PyType_Type
     std::vector<PythonInterpreter> interpreters;  // the main one first
     std::vector<LayoutCheck> checks;
+    std::size_t number = 1, of = 1;  // which of how many that live in the process
 };
 
 /// Finds the runtime and proves it: interpreter list, the threads' back pointers, dictionaries, the
 /// collector's lists, `type`. Throws `Error` (exit 1): "not-cpython", "python-not-supported",
 /// "runtime-not-found". Cost: the modules' symbols, else one pass over writable memory; and debug information
 /// that is not in `kept`, where it is then.
-PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics, KeptLayout& kept);
+/// A process may have several, each from its own library: `wanted` is the number of one, from 1 on, in the order of
+/// their modules in memory; 0: the first, and a diagnostic names them all. Throws `Error` (exit 2), "no-such-runtime",
+/// if there are not so many.
+PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics, KeptLayout& kept,
+                                  std::size_t wanted = 0);
 PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics);
 
 }  // namespace heapsift

@@ -52,6 +52,8 @@ struct Module {
     std::string file;  // path on this machine that was accepted or looked at; empty if none
 };
 
+inline constexpr std::size_t most_runtimes = 1000;
+
 /// Where to look for module files on this machine. A file is only accepted if its build-id is equal.
 struct FileSearch {
     std::string executable;  // the interpreter's binary, wherever it is; empty if not given
@@ -60,6 +62,9 @@ struct FileSearch {
                              // empty if not given
     /// Of a process that lives, /proc/PID/map_files: it has its files, though they were deleted; empty for a dead one.
     std::string map_files = {};
+    /// Of several CPython runtimes in the process: which, from 1 on; nothing where nobody said. No file's matter, but
+    /// like those above it is what is said of a core once, and then remembered with it.
+    std::optional<std::size_t> runtime = {};
 };
 
 /// When and how `heapsift capture` took the core, by the note that it writes. Like all of a core it is not trusted, but

@@ -16,9 +16,10 @@ CoreHeap::CoreHeap(std::unique_ptr<HeapSnapshot> heap, std::unique_ptr<HeapSourc
     : HeapReader(*heap), heap_(std::move(heap)), sources_(std::move(sources)) {}
 
 CoreHeap CoreHeap::open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress,
-                        IndexFile* index) {
+                        IndexFile* index, std::size_t runtime) {
     auto sources = std::make_unique<HeapSources>(std::move(core));
     sources->index = index;
+    sources->runtime = runtime;
     auto heap = std::make_unique<HeapSnapshot>();
     find_heap(*sources, *heap, diagnostics, progress);
     return {std::move(heap), std::move(sources)};

@@ -16,9 +16,10 @@ class CoreHeap final : public HeapReader {
 public:
     /// Finds the interpreter and all objects (`find_heap`). Throws `Error` (exit 1) if there is no CPython,
     /// or none that is supported.
-    /// What `index` keeps is read from there; it must live as long.
+    /// What `index` keeps is read from there; it must live as long. `runtime`: which of the process's CPythons, from 1
+    /// on; 0: the first, with a diagnostic if there are more.
     static CoreHeap open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress = {},
-                         IndexFile* index = nullptr);
+                         IndexFile* index = nullptr, std::size_t runtime = 0);
     /// The same, with columns.
     static CoreHeap open(CoreFile core, Columns columns, Diagnostics& diagnostics,
                          const ProgressCallback& progress = {});

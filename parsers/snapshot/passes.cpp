@@ -172,7 +172,7 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
 
     pass("interpreter");
     if (sources.index) read_layout(*sources.index, sources.layout);
-    heap.python = find_python_runtime(core, diagnostics, sources.layout);
+    heap.python = find_python_runtime(core, diagnostics, sources.layout, sources.runtime);
 
     pass("allocators");
     // needs no types

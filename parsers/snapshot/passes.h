@@ -23,6 +23,7 @@ struct HeapSources {
     HeapSources& operator=(const HeapSources&) = delete;
 
     CoreFile core;
+    std::size_t runtime = 0;     // which of the process's (find_python_runtime); 0: the first
     IndexFile* index = nullptr;  // columns that it has are not computed; null: none
     std::unique_ptr<PythonHeap> python;
     std::unique_ptr<Allocations> allocations;

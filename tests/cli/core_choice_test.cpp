@@ -112,8 +112,13 @@ TEST_CASE("core choice: what was given for the core in use stays with it", "[cli
     CHECK(remember_core(choose_core(more, machine.here), more, machine.here));
     CHECK(choose_core({}, machine.here).search.sysroot == "/srv/root");
     CHECK(choose_core({}, machine.here).search.executable == "/srv/python");
+    const CoreWishes second{"", "", "", {"", "", "", {}, 2}};
+    CHECK(remember_core(choose_core(second, machine.here), second, machine.here));
+    CHECK(choose_core({}, machine.here).search.runtime == 2);
+    CHECK(choose_core({}, machine.here).search.sysroot == "/srv/root");
     machine.name(machine.core, machine.here);
     CHECK(choose_core({}, machine.here).search.sysroot.empty());
+    CHECK_FALSE(choose_core({}, machine.here).search.runtime.has_value());
 }
 
 TEST_CASE("core choice: the environment's core is not the core in use", "[cli][core]") {

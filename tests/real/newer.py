@@ -5,7 +5,8 @@
 
 heapsift tries the tables of the newest version, then those of the ones before, and must say so (exit 3, version-unknown). A core of the
 newest version known, made to look like the next, must be read exactly: nothing else has changed. One of the version before has moved
-structs: its table must be found, and be as good. With debug offsets that lie, the tables' own must do. A version that is no CPython 3
+structs: its table must be found, and be as good; where the build's debug information tells which fits, also the one before that. With debug offsets that lie,
+the tables' own must do. A version that is no CPython 3
 ends with exit 1 and a line that names it.
 """
 
@@ -46,10 +47,10 @@ def try_one(options, interpreter, kind, work):
     try:
         taken.own()
         problems = []
-        for what, version, lies in (("as 3.16", NEXT, False), ("as 3.16, with debug offsets that lie", NEXT, True)):
-            change(taken.core, version, lies)
+        for what, version, offsets in (("as 3.16", NEXT, None), ("as 3.16, each offset a word on", NEXT, shifted), ("as 3.16, with debug offsets that lie", NEXT, invented)):
+            change(taken.core, version, offsets)
             problems += read_as_newer(options, interpreter, taken, what)
-        change(taken.core, OTHER, False)
+        change(taken.core, OTHER)
         code, said = ask(options, interpreter, taken, ["types"])[:2]
         if code != 1 or "CPython 4.0.0" not in said or said.count("\n") > 2:
             problems.append("as 4.0: exit %d, %r" % (code, said))
@@ -58,8 +59,17 @@ def try_one(options, interpreter, kind, work):
         harness.leave(taken.folder, options.keep)
 
 
-def change(core, version, lies):
-    """Writes the version behind each cookie of a runtime; and numbers that are no offsets into the words that follow."""
+def shifted(words):
+    """The fields behind the right ones: some of them lead to something of the same kind."""
+    return [word + 8 for word in words]
+
+
+def invented(words):
+    return [0x30 + 8 * i for i in range(len(words))]
+
+
+def change(core, version, offsets=None):
+    """Writes the version behind each cookie of a runtime; and `offsets` of the words that follow in their place."""
     with open(core, "r+b") as file:
         image = file.read()
         at, changed = image.find(COOKIE), 0
@@ -67,9 +77,9 @@ def change(core, version, lies):
             if image[at + 11] in (3, 4):  # the version's major number
                 file.seek(at + 8)
                 file.write(struct.pack("<I", version))
-                if lies:
+                if offsets:
                     file.seek(at + 24)
-                    file.write(struct.pack("<40Q", *[0x30 + 8 * i for i in range(40)]))
+                    file.write(struct.pack("<40Q", *offsets(struct.unpack_from("<40Q", image, at + 24))))
                 changed += 1
             at = image.find(COOKIE, at + 8)
     if not changed:
