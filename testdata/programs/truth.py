@@ -54,7 +54,6 @@ It runs on 2.7 as well, where the builtins are in `__builtin__` and types have n
 
 from __future__ import print_function
 
-import ctypes
 import gc
 import json
 import os
@@ -79,8 +78,10 @@ _mro_of = type.__dict__["__mro__"].__get__
 _dict_of = type.__dict__["__dict__"].__get__
 
 
-def record():
-    """Call it where the program stands still. Does not return."""
+def record(others=()):
+    """Call it where the program stands still. Does not return. `others`: functions that make another interpreter of the process list what it
+    holds, with `write_now`, into the file that they are given."""
+    import ctypes  # not every interpreter can, and only the main one forks
     path = os.environ.get("HEAPSIFT_TRUTH")
     if not path:
         print(os.getpid())
@@ -90,30 +91,73 @@ def record():
     by_kernel = os.environ.get("HEAPSIFT_CORE_BY") == "kernel"
     fork = ctypes.PyDLL(None).fork  # PyDLL: the GIL stays held, no other thread runs
     get_objects, waitpid, abort, pause = gc.get_objects, os.waitpid, os.abort, signal.pause
-    for _ in range(2000):  # up to 3.10 a function called 1024 times gets a cache, which its code's size counts: here, not in the child
-        _size_of(fork, {})
+    warm_up()
     gc.disable()
     time.sleep(0.1)  # threads come to rest; a collection that was due is over
+    last = path if not others else path + ".0"
     if not fork():
-        _write_truth(get_objects(), path)
+        _write_truth(get_objects(), last)
     waitpid(-1, 0)
+    if others:
+        for number, list_other in enumerate(others):
+            if not fork():
+                _end_after(list_other, "%s.%d" % (path, number + 1))
+            waitpid(-1, 0)
+        if not fork():
+            _end_after(_join, path, len(others) + 1)
+        waitpid(-1, 0)
+        number = list_other = None
     if by_kernel:
         abort()
     while True:
         pause()
 
 
+def warm_up():
+    """Up to 3.10 a function called 1024 times gets a cache, which its code's size counts: to be called in each interpreter, so that it is not in the child."""
+    for _ in range(2000):
+        _size_of(warm_up, {})
+
+
+def write_now(collected, path):
+    """In a copy of the process, in another interpreter than the one that made the copy: lists `collected` and all that it refers to."""
+    _write(collected, path)
+
+
 def _write_truth(collected, path):
     """In the child: lists `collected` and all that it refers to, and ends the process."""
+    _end_after(_write, collected, path)
+
+
+def _end_after(function, *arguments):
     status = 1
     try:
-        _write(collected, path)
+        function(*arguments)
         status = 0
     except BaseException as error:
         text = "truth: %s: %s\n" % (type(error).__name__, error)
         os.write(2, text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
     finally:
         os._exit(status)
+
+
+def _join(path, count):
+    """Makes one list of the lists of several interpreters. What more than one of them lists stands in it once."""
+    seen = set()
+    with open(path + ".part", "w") as out:
+        for number in range(count):
+            with open("%s.%d" % (path, number)) as lines:
+                for line in lines:
+                    fields = line.split("\t", 3)
+                    key = fields[0] if line.startswith("0x") else tuple(fields[:3 if fields[0] == "N" else 2])
+                    if line.startswith("#"):
+                        if number and not line.startswith("# c"):
+                            continue
+                    elif key in seen:
+                        continue
+                    seen.add(key)
+                    out.write(line)
+    os.rename(path + ".part", path)
 
 
 def _write(collected, path):

@@ -2,12 +2,14 @@
 """The table of all interpreters at hand and their variants: how much of what each process said of itself heapsift says as well.
 
     matrix.py --heapsift build/release/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--allocators malloc debug]
-              [--kinds kernel gcore] [--markdown]
+              [--kinds kernel gcore] [--subinterpreters] [--markdown]
 
 A row is an interpreter, one of its allocators (PYTHONMALLOC), and a kind of core. One core of `work`, the program that has something of
 nearly every kind (2.7: `zoo27`), answers for all columns: objects (gc.get_objects() and its closure), how many of these are missing, have another type
 name, another size, another list of references than gc.get_referents returned; for which share of mortal objects the references that were
 found are as many as their count; and the seconds that the two questions took. Exit 1 if one of the four numbers is not 0.
+
+With --subinterpreters there is a row more for each that can have them (3.8 and later), of `subinterpreters`: what is in any of four interpreters of the process.
 
 A process with threads whose stacks gdb cannot read (its kind of core then says `zoo`) is replaced by one without.
 
@@ -27,11 +29,11 @@ import run
 from compare import compare, load_truth
 from reference_graph import BadExport, Comparison, Graph
 
-PROGRAM, WITHOUT_THREADS, FOR_2 = "work", "zoo", "zoo27"
+PROGRAM, WITHOUT_THREADS, FOR_2, SEVERAL = "work", "zoo", "zoo27", "subinterpreters"
 ALLOCATORS = ("", "malloc", "debug", "malloc_debug", "mimalloc")
-_MIMALLOC_SINCE = (3, 13)
+_MIMALLOC_SINCE, _SEVERAL_SINCE = (3, 13), (3, 8)
 _COLUMNS = ("interpreter", "PYTHONMALLOC", "core", "objects", "missing", "type", "size", "references", "counts closed", "seconds")
-_WIDTHS = (16, 12, 10, 9, 7, 5, 5, 10, 13, 7)
+_WIDTHS = (16, 16, 10, 9, 7, 5, 5, 10, 13, 7)
 
 
 def main():
@@ -56,6 +58,12 @@ def main():
             problem = row(options, interpreter, allocator, kind, work, WITHOUT_THREADS)
         if problem:
             failures.append("%s %s %s: %s" % (interpreter.name, allocator or "default", kind, problem))
+    cores.extra_environment.clear()
+    for interpreter, kind in itertools.product(found if options.subinterpreters else (), kinds):
+        if interpreter.version >= _SEVERAL_SINCE:
+            problem = row(options, interpreter, "", kind, work, SEVERAL)
+            if problem:
+                failures.append("%s sub-interpreters %s: %s" % (interpreter.name, kind, problem))
     return harness.end(failures)
 
 
@@ -63,6 +71,7 @@ def parse():
     parser = harness.parser("one table of all interpreters: heapsift against what their processes say", kinds=("kernel",))
     parser.add_argument("--allocators", nargs="*", default=[""], choices=ALLOCATORS, metavar="NAME",
                         help="values of PYTHONMALLOC; '' is the default. Of: %s" % " ".join(ALLOCATORS[1:]))
+    parser.add_argument("--subinterpreters", action="store_true", help="also rows of processes with several interpreters")
     parser.add_argument("--markdown", action="store_true", help="as it stands in tests/README.md")
     options = parser.parse_args()
     options.heapsift = os.path.abspath(options.heapsift)
@@ -88,7 +97,7 @@ def row(options, interpreter, allocator, kind, work, program):
         wrong = {"missing": objects.faults["missing"] + objects.faults["missing in closure"], "type": objects.faults["type"],
                  "size": objects.faults["size"], "references": sum(len(pairs) for pairs in graph.faults.values())}
         closed = references.share(graph.total(graph.balances))
-        print_row(options.markdown, (interpreter.name, allocator or "default", kind if program != WITHOUT_THREADS else "%s, %s" % (kind, program), "%d" % (objects.collected + objects.closure),
+        print_row(options.markdown, (interpreter.name, "sub-interpreters" if program == SEVERAL else allocator or "default", kind if program != WITHOUT_THREADS else "%s, %s" % (kind, program), "%d" % (objects.collected + objects.closure),
                                      *("%d" % number for number in wrong.values()), "%.2f %%" % closed, "%.1f" % seconds))
         return ", ".join("%s %d" % item for item in wrong.items() if item[1]) or None
     except BadExport as reason:
