@@ -8,9 +8,10 @@
 // inside, is aligned, has no cycle and leaves exactly `ref.count` blocks. So pools are found by their shape
 // and then confirmed: each names an index into one table of arenas. That table is searched for (or read from
 // the interpreter), and must lead each pool back to its own arena. Pools that it does not confirm are stale
-// memory, and are dropped. Where the process has a second runtime, most pools may be its: then a table that confirms
-// some of them is enough if it reads as one, and each size of pools is tried until one has such a table. Source: CPython's obmalloc.c, pycore_obmalloc.h; enumerating live blocks as the
-// allocator itself does for its debug statistics.
+// memory, and are dropped. Where the process has a second runtime, most pools may be its: then a table that
+// confirms some of them is enough if it reads as one, and each size of pools is tried until one has such a
+// table. Source: CPython's obmalloc.c, pycore_obmalloc.h; enumerating live blocks as the allocator itself does
+// for its debug statistics.
 
 #include "parsers/index/part.h"
 
