@@ -25,7 +25,7 @@ set(allowed
     analysis/path_expression analysis/suspects/pattern analysis/suspects/general_numbers analysis/suspects/callback_rules analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
     # names of modules and paths of files: whose code is what
     analysis/holding/groups analysis/refcounts analysis/suspects/signature analysis/program_facts analysis/suspects/code_that_names
-    analysis/suspects/names_in_source analysis/suspects/class_in_source analysis/suspects/foreign_functions
+    analysis/suspects/names_in_source analysis/suspects/names_of_class analysis/suspects/class_in_source analysis/suspects/foreign_functions
     # attributes, by the first step of each; types, by their package
     analysis/growth/matched_rows analysis/growth/places
     # names of functions of the interpreter and paths of modules: what a native call is

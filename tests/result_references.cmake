@@ -32,6 +32,7 @@ set(allowed
     DataRun                # bytes of the mapped core, while they are read
     ArrayElements          # shape and strides of an array, while its bytes are counted
     Scene                  # what a rule for causes asks of one holder
+    NamesOfClass           # names of one class, asked of one function after another
     Rule                   # a row of a table in the program: its name and its function
     CodeThatNames          # code of one heap, asked for one name after another
     KeptAnswers            # where answers are read from, and what is to be kept: owned by the session

@@ -37,11 +37,6 @@ bool is_body_of_class(const std::vector<std::string>& names) {
            names[2] == "__qualname__";
 }
 
-/// A path that is not absolute is as much of one as is known.
-bool may_be_same_file(const std::string& a, const std::string& b) {
-    return a.starts_with('/') && b.starts_with('/') ? a == b : base_name(a) == base_name(b);
-}
-
 /// Whether a function is a method, or within one, of none of the classes. False if none is known.
 bool is_in_another_class(const CodeThatNames::Code& code, const std::vector<ClassInSource>& classes) {
     const std::string& function = code.place.function;
@@ -162,8 +157,6 @@ CodeThatNames::CodeThatNames(const HeapReader& heap, KeptAnswers* answers) : pyt
 }
 
 bool CodeThatNames::Code::runs_at_first() const { return heapsift::runs_at_first(place); }
-
-std::string last_name_of(const std::string& qualified) { return qualified.substr(qualified.rfind('.') + 1); }
 
 std::string CodeThatNames::Code::own_name() const { return last_name_of(place.function); }
 
@@ -378,14 +371,17 @@ std::int32_t CodeThatNames::line_of_call(const Code& code, const std::string& na
     return use_in(code, {.text = name}).called_line;
 }
 
-std::vector<SourcePlace> CodeThatNames::callers_of(const std::string& name) const {
+std::vector<SourcePlace> CodeThatNames::callers_of(const NamesOfClass& called) const {
     CodePlaces found;
-    if (is_method_of_everything(name)) return {};
-    for (const Code& code : codes_)
-        if (const std::int32_t line = line_of_call(code, name); line > 0) {
-            found.places.push_back(code.place);
-            found.places.back().line = line;
-        }
+    for (const Code& code : codes_) {
+        std::int32_t first = 0;
+        for (const std::string& name : called.among(code.path, code.names))
+            if (const std::int32_t line = line_of_call(code, name); line > 0 && (first == 0 || line < first))
+                first = line;
+        if (first == 0) continue;
+        found.places.push_back(code.place);
+        found.places.back().line = first;
+    }
     put_in_order(found, found.places.size());
     return std::move(found.places);
 }

@@ -6,6 +6,7 @@
 #include "analysis/source_places.h"
 #include "analysis/suspects/code_uses.h"
 #include "analysis/suspects/names_in_source.h"
+#include "analysis/suspects/names_of_class.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,9 +23,6 @@ struct CodePlaces {
     std::size_t filling = 0;  // of `places` the first so many add to it
     bool sets = false;        // the first one sets it; of a local alone, or if that was asked for
 };
-
-/// "Line" of "shop.Order.Line": by which code calls it.
-std::string last_name_of(const std::string& qualified);
 
 /// Functions of the program's own code, not of Python's library or installed packages, that use a name; and bodies of
 /// its modules ("<module>"), but not of classes. For a name that containers and strings have as a method ("items") those
@@ -73,9 +71,8 @@ public:
     CodePlaces that_call(const std::vector<std::string>& functions, const std::string& module,
                          std::size_t most, const std::string& rather_without = {}) const;
 
-    /// Those that are seen to call what they know by this name, a global or an attribute, each with its first such line. By
-    /// file and line; none of what is a method of containers and strings as well.
-    std::vector<SourcePlace> callers_of(const std::string& name) const;
+    /// Those that are seen to call a class by one of its names, each with its first such line. By file and line.
+    std::vector<SourcePlace> callers_of(const NamesOfClass& called) const;
 
 private:
     bool uses(const Code& code, const NameInSource& name) const;

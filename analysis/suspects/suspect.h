@@ -108,7 +108,7 @@ struct Suspect {
     bool set_in_first = false;       // the first one sets it
     bool made_here = false;
     std::optional<AttributesSetLater> set_later = {};
-    /// Of instances of a class in Python that few functions call, elsewhere than where the holder is filled.
+    /// Of instances of a class in Python that few functions call, if that is not where the holder is used.
     std::optional<ContentCalls> content_calls = {};
     std::vector<TiedIn> tied_in = {};  // of garbage: of one of its cycles
     std::string calls = {};  // or, where that is not empty, functions that make this call: "gc.disable()"

@@ -10,6 +10,7 @@
 #include "analysis/suspects/foreign_functions.h"
 #include "analysis/suspects/names_in_source.h"
 #include "analysis/suspects/tied_in.h"
+#include "parsers/base/text.h"
 
 #include <algorithm>
 #include <utility>
@@ -136,11 +137,11 @@ private:
         const TypeTable& types = scene.heap().snapshot().types;
         if (suspect.made_here || type == no_type || !types[type].python_class) return std::nullopt;
         const std::string name = last_name_of(types[type].name);
-        std::vector<SourcePlace> places = code_.callers_of(name);
+        if (!is_identifier(name)) return std::nullopt;
+        std::vector<SourcePlace> places = code_.callers_of(NamesOfClass(scene.heap(), type));
         if (places.empty() || places.size() > most_callers) return std::nullopt;
-        const auto filling = suspect.used_in.begin() + static_cast<std::ptrdiff_t>(suspect.filled_in);
         const bool said = std::all_of(places.begin(), places.end(), [&](const SourcePlace& place) {
-            return std::find(suspect.used_in.begin(), filling, place) != filling;
+            return std::find(suspect.used_in.begin(), suspect.used_in.end(), place) != suspect.used_in.end();
         });
         if (said) return std::nullopt;
         return ContentCalls{name + "()", std::move(places)};

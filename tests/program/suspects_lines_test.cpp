@@ -38,13 +38,14 @@ std::vector<Instruction> calls_method(std::uint8_t global, std::uint8_t method) 
 }
 
 /// A list of objects that each keep much in two attributes.
-void list_of_nodes(ProgramHeap& program) {
+Address list_of_nodes(ProgramHeap& program) {
     const Address type = program.class_with("Node", {.attributes = {"word", "h", "c"}});
     std::vector<Address> all;
     for (int i = 0; i < nodes; ++i)
         all.push_back(program.instance_with(
             type, {program.heap.none(), payload(program, large), payload(program, small)}));
     program.module("app", "/srv/app/app.py", {{"Node", type}, {"data", program.list(all)}});
+    return type;
 }
 
 }  // namespace
@@ -121,6 +122,30 @@ TEST_CASE("suspect lines: who makes what a list has most of", "[program][suspect
     CHECK(row.content_calls->call == "Node()");
     CHECK(row.content_calls->called_in.size() == static_cast<std::size_t>(callers));
     CHECK(places_of(row.content_calls->called_in).front() == "read_0:13");
+}
+
+TEST_CASE("suspect lines: who calls another class of that name makes none of these", "[program][suspects]") {
+    ProgramHeap program;
+    const Address type = list_of_nodes(program),
+                  another = program.class_with("Node", {.module = "other", .attributes = {"x"}});
+    program.module("other", "/srv/app/other.py", {{"Node", another}, {"Leaf", type}});
+    program.module("third", "/srv/app/third.py", {{"Tree", another}});
+    const auto function = [&](const std::string& name, const std::string& file,
+                              const std::vector<std::string>& names, std::uint8_t called) {
+        write_lines(
+            program, program.code_using(name, "/srv/app/" + file, names),
+            {{4, {{op_load_global, static_cast<std::uint8_t>(called << 1 | 1)}, {op_call, 0}, {op_pop, 0}}}});
+    };
+    function("plant", "other.py", {"Node"}, 0);
+    function("by_another_name", "other.py", {"Leaf"}, 0);
+    function("by_module", "third.py", {"app", "Node"}, 1);
+    function("of_something", "third.py", {"db", "Node"}, 1);
+    function("of_another_class", "third.py", {"Tree", "Node"}, 1);
+    function("elsewhere", "fourth.py", {"Node"}, 0);
+    SuspectsOf asked(program);
+    const Suspect row = asked.row("module-container", true);
+    REQUIRE(row.content_calls);
+    CHECK(places_of(row.content_calls->called_in) == Kinds{"by_another_name:14", "by_module:14"});
 }
 
 TEST_CASE("suspect lines: who makes one where it is filled is told once", "[program][suspects]") {
