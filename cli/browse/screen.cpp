@@ -5,7 +5,8 @@
 //     title, place in the list; a remark      two lines
 //     headings                                one line
 //     rows                                    what is left
-//     about the row under the cursor          a fourth of the height, 5 to 12 lines; none on a low screen
+//     about the row under the cursor          a fourth of the height, 5 to 12 lines, or more, up to 12, below a short
+//                                             list; none on a low screen
 //     keys, or what is being typed            one line
 
 #include "cli/browse/screen.h"
@@ -103,7 +104,12 @@ private:
 
     std::size_t details_height() const {
         if (height_ < lowest_with_details) return 0;
-        return std::clamp(height_ / 4, least_details, most_details) + 1;  // and a line above
+        constexpr std::size_t other_lines =
+            8;  // above the rows, with the headings; below them, with one of how many more
+        const std::size_t taken = browser_.view().size() + other_lines;
+        const std::size_t spare = height_ - std::min(height_, taken);
+        return std::max(std::clamp(height_ / 4, least_details, most_details), std::min(spare, most_details)) +
+               1;  // and a line above
     }
 
     void head() {
