@@ -25,6 +25,7 @@
 
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
+#include "parsers/capture/ended_threads.h"
 #include "parsers/capture/made_calls.h"
 #include "parsers/capture/stopped_process.h"
 
@@ -212,8 +213,10 @@ private:
     bool ask_for_copy() {
         const auto stat = read_stat(process_.read("stat").value_or(""));
         if (!stat) return true;  // then init takes notice
+        EndedThreads ended;
         for (const pid_t tid : process_.threads()) {
             if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) continue;
+            ended.add(tid);
             ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
             bool done = false;
             try {

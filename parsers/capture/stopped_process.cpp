@@ -142,7 +142,10 @@ ThreadState thread_state(pid_t tid) {
 }
 
 StoppedProcess::Seized StoppedProcess::seize(pid_t tid) {
-    if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) == 0) return Seized::yes;
+    if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) == 0) {
+        ended_.add(tid);
+        return Seized::yes;
+    }
     const int reason = errno;
     // A thread that was seized and called exec has the process's number now.
     if (reason == EPERM && tid == process_.pid() && tracer_of(process_) == ::getpid()) return Seized::yes;

@@ -2,6 +2,7 @@
 
 // A living process with all its threads stopped, for as short a time as can be.
 
+#include "parsers/capture/ended_threads.h"
 #include "parsers/capture/process_files.h"
 #include "parsers/capture/thread_state.h"
 
@@ -42,6 +43,7 @@ private:
     bool stop(pid_t tid);
 
     const ProcessFiles& process_;
+    EndedThreads ended_;
     std::vector<pid_t> threads_;
     std::chrono::steady_clock::time_point began_{};
     bool standing_ = false;
