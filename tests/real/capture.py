@@ -13,6 +13,7 @@ it is asked, after every capture. Both ways (with --fork and without), plain and
     killed      capture is killed by SIGKILL at random moments: no file, no process and no child is left
     replaced    the same with -f over a file that is there: it is the old one or the new one, whole, and nothing else is in the folder
     exec        the process calls exec while it is copied: no core, or one of one program
+    execs       300 threads, and it calls exec again and again: each capture ends, and the process goes on
     endings     .zst, .gz, .xz, .lz4, and standard output
     forms       cores of one stopped process, each way and compressed, unpacked again and copied without holes: `memory` says the same of all
     children    --children: a file for each
@@ -43,7 +44,7 @@ import time
 
 import harness
 from capturing import SECONDS, WAYS, Captured, Wrong, ask, capture, captured, capturing_of, check_core, each_way, states, wait_until
-from odd_processes import frozen, huge_shared, not_forked, not_touched, secret, without_first_thread
+from odd_processes import execs, frozen, huge_shared, not_forked, not_touched, secret, without_first_thread
 
 def main():
     parser = harness.parser("captures processes that are at work")
@@ -523,7 +524,7 @@ def refused(options, interpreter, folder):
 
 
 CASES = {"threads": threads, "restless": restless, "holes": holes, "stopped": stopped, "killed": killed, "replaced": replaced,
-         "exec": exec_meanwhile, "endings": endings, "forms": forms, "children": children, "namespace": namespace, "not_forked": not_forked, "not_touched": not_touched, "note": note, "secret": secret,
+         "exec": exec_meanwhile, "execs": execs, "endings": endings, "forms": forms, "children": children, "namespace": namespace, "not_forked": not_forked, "not_touched": not_touched, "note": note, "secret": secret,
          "huge_shared": huge_shared, "closed": closed, "first_thread": without_first_thread, "refused": refused}
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ class Captured:
 
 def capture(options, pid, path, *more, **popen):
     done = subprocess.run([options.heapsift, "capture", str(pid), "-o", path, "--json", *more], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=SECONDS, **popen)
+                          **{"timeout": SECONDS, **popen})
     try:
         document = json.loads(done.stdout)
     except ValueError:

@@ -11,7 +11,8 @@ import sys
 import tempfile
 import time
 
-from capturing import WAYS, Wrong, ask, capture, captured, capturing_of, states
+from capturing import WAYS, Wrong, ask, capture, captured, capturing_of, states, wait_until
+from cores import PROGRAMS
 
 
 class Script:
@@ -104,6 +105,31 @@ if memory not in (None, (1 << 64) - 1):
     ctypes.memset(memory + (2 << 21), 65, 1 << 21)
     word = "ready %d" % memory
 """
+
+
+def execs(options, interpreter, folder):
+    program, beats = os.path.join(folder, "execs"), os.path.join(folder, "beats")
+    subprocess.run(["cc", "-O1", "-pthread", "-o", program, os.path.join(PROGRAMS, "execs.c")], check=True)
+    process = subprocess.Popen([program, "300", beats], stdin=subprocess.DEVNULL)
+    counts = {}
+    try:
+        wait_until(lambda: os.path.exists(beats))
+        for number in range(60):
+            for name, more in (("core", []), ("core", ["--fork"])):
+                try:
+                    code, document = capture(options, process.pid, os.path.join(folder, name), "-f", *more, timeout=30)
+                except subprocess.TimeoutExpired:
+                    raise Wrong("capture %s number %d does not end" % (" ".join(more), number)) from None
+                said = (document.get("error") or {}).get("code", "whole")
+                if (code == 0) != (said == "whole") or said not in ("whole", "program-replaced"):
+                    raise Wrong("capture %s: exit %d, %s" % (" ".join(more), code, document))
+                counts[said] = counts.get(said, 0) + 1
+                before = os.path.getsize(beats)
+                wait_until(lambda: os.path.getsize(beats) > before)
+        return "%s; it began anew %d times" % (", ".join("%d %s" % (counts[word], word) for word in sorted(counts)), os.path.getsize(beats))
+    finally:
+        process.kill()
+        process.wait()
 
 
 def without_fork(options, script, path, what, said, **popen):
