@@ -7,6 +7,8 @@
 
 #include "analysis/retained_types.h"
 
+#include "parsers/base/in_pieces.h"
+
 #include <algorithm>
 #include <functional>
 
@@ -32,27 +34,41 @@ private:
 };
 
 std::vector<std::uint64_t> dominated_by_type(const RetainedLookup& retained, const RowsByType& type) {
-    std::vector<std::uint64_t> sums(type.count());
+    using Sums = std::vector<std::uint64_t>;
+    Sums sums(type.count());
     const HeapGraph& graph = retained.graph();
     // In preorder: the dominators of a node were met shortly before it.
     const Preorder& preorder = graph.preorder();
-    constexpr std::size_t ahead = 32;
+    constexpr std::size_t ahead = 32, positions_a_piece = 1 << 18;
     const auto fetch = [&](NodeId node) {
         if (graph.kind(node) == NodeKind::object) type.fetch(graph.object_of(node));
     };
-    for (std::uint32_t p = 0; p < preorder.reached(); ++p) {
-        if (preorder.reached() - p > ahead) fetch(preorder.node_at(p + ahead));
+    const auto add = [&](std::uint32_t p, Sums& some) {
         const NodeId node = preorder.node_at(p);
-        if (graph.kind(node) != NodeKind::object) continue;
+        if (graph.kind(node) != NodeKind::object) return;
         std::uint32_t dominator = retained.tree().dominator(p);
         while (dominator != Preorder::none && graph.kind(preorder.node_at(dominator)) == NodeKind::block)
             dominator = retained.tree().dominator(dominator);
         const NodeId above = dominator == Preorder::none ? no_node : preorder.node_at(dominator);
         const std::size_t row = type[graph.object_of(node)];
         if (above != no_node && graph.kind(above) == NodeKind::object && type[graph.object_of(above)] == row)
-            continue;
-        sums[row] += retained.memory_at(p);
-    }
+            return;
+        some[row] += retained.memory_at(p);
+    };
+    in_pieces<Sums>(
+        piece_count(preorder.reached(), positions_a_piece),
+        [&](std::size_t piece, Sums& some) {
+            some.assign(sums.size(), 0);
+            const auto [begin, end] = piece_of(piece, preorder.reached(), positions_a_piece);
+            for (std::size_t p = begin; p < end; ++p) {
+                if (preorder.reached() - p > ahead)
+                    fetch(preorder.node_at(static_cast<std::uint32_t>(p + ahead)));
+                add(static_cast<std::uint32_t>(p), some);
+            }
+        },
+        [&](std::size_t, const Sums& some) {
+            for (std::size_t row = 0; row < sums.size(); ++row) sums[row] += some[row];
+        });
     return sums;
 }
 

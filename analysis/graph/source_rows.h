@@ -28,18 +28,33 @@ namespace heapsift {
 /// The lengths of rows that lie one after the other: a byte each, and 8 more for a long one.
 class RowLengths {
 public:
+    /// At each so many rows what all before them have together is noted.
+    static constexpr std::size_t rows_a_mark = 1 << 14;
+
     void reserve(std::size_t rows) { short_.reserve(rows); }
     void add(std::uint64_t length) {
+        if (short_.size() % rows_a_mark == 0) marks_.push_back({total_, long_.size()});
+        total_ += length;
         short_.push_back(static_cast<std::uint8_t>(std::min<std::uint64_t>(length, long_row)));
         if (length >= long_row) long_.push_back(length);
     }
     std::size_t size() const { return short_.size(); }
 
+    /// What all rows before `first`, a multiple of `rows_a_mark`, have together.
+    std::uint64_t before(std::size_t first) const {
+        return first < short_.size() ? mark(first).total : total_;
+    }
     /// visit(row, its length), from the first to the last, or from the last to the first.
     template <class F>
     void visit_up(F&& visit) const {
-        auto next_long = long_.begin();
-        for (std::size_t row = 0; row < short_.size(); ++row)
+        visit_up(0, short_.size(), visit);
+    }
+    /// The same from `first`, a multiple of `rows_a_mark`, up to `end`.
+    template <class F>
+    void visit_up(std::size_t first, std::size_t end, F&& visit) const {
+        if (first >= end) return;
+        auto next_long = long_.begin() + static_cast<std::ptrdiff_t>(mark(first).long_rows);
+        for (std::size_t row = first; row < end; ++row)
             visit(static_cast<std::uint32_t>(row), short_[row] == long_row ? *next_long++ : short_[row]);
     }
     template <class F>
@@ -51,8 +66,15 @@ public:
 
 private:
     static constexpr std::uint8_t long_row = 0xff;
+    struct Mark {  // what is before it
+        std::uint64_t total, long_rows;
+    };
+    const Mark& mark(std::size_t row) const { return marks_[row / rows_a_mark]; }
+
     std::vector<std::uint8_t> short_;
     std::vector<std::uint64_t> long_;  // in order
+    std::vector<Mark> marks_;          // by rows_a_mark
+    std::uint64_t total_ = 0;
 };
 
 /// Refers to nothing. 4 bytes per edge and 1.25 per node. Left out: an edge from a node to itself, and the edge
@@ -80,8 +102,14 @@ public:
     /// row(position, sources) for each position from the first to the last; the sources ascend. Some edges
     /// before, `fetch(source)` is called for each, to prefetch what `row` will look at.
     template <class Row, class Fetch>
-    void visit_up(Row row, Fetch fetch) const;
-    /// The same from the last to the first.
+    void visit_up(Row row, Fetch fetch) const {
+        visit_up(0, row_count(), row, fetch);
+    }
+    /// The same of [first, end), where `first` is a multiple of `rows_a_mark`: by pieces, on several threads.
+    template <class Row, class Fetch>
+    void visit_up(std::size_t first, std::size_t end, Row row, Fetch fetch) const;
+    static constexpr std::size_t rows_a_mark = RowLengths::rows_a_mark;
+    /// The same of all from the last to the first.
     template <class Row, class Fetch>
     void visit_down(Row row, Fetch fetch) const;
 
@@ -103,9 +131,9 @@ private:
 };
 
 template <class Row, class Fetch>
-void SourceRows::visit_up(Row row, Fetch fetch) const {
-    const std::uint32_t* at = sources_.data() + ahead;
-    lengths_.visit_up([&](std::uint32_t p, std::uint64_t length) {
+void SourceRows::visit_up(std::size_t first, std::size_t end, Row row, Fetch fetch) const {
+    const std::uint32_t* at = sources_.data() + ahead + lengths_.before(first);
+    lengths_.visit_up(first, end, [&](std::uint32_t p, std::uint64_t length) {
         for (std::uint64_t i = 0; i < length; ++i) fetch(at[i + ahead]);
         row(p, std::span<const std::uint32_t>(at, length));
         at += length;

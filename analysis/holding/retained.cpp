@@ -11,6 +11,7 @@
 #include "parsers/snapshot/size_column.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <mutex>
@@ -178,6 +179,12 @@ std::uint64_t RetainedLookup::count(NodeId node) const {
     return total;
 }
 
+// Lists of all nodes cost as much as looking for the children of the root some ten times.
+bool RetainedLookup::are_linked() const {
+    if (next_sibling_.empty() && scanned_ > 2 * std::uint64_t{tree().reached()}) link_children();
+    return !next_sibling_.empty();
+}
+
 void RetainedLookup::link_children() const {
     if (!next_sibling_.empty()) return;
     graph_.give_up_sources();  // who goes down the tree has walked before, if at all
@@ -263,18 +270,15 @@ std::vector<NodeId> RetainedLookup::children(NodeId node, std::uint64_t least) c
 }
 
 NodeId RetainedLookup::largest_child(NodeId node) const {
-    link_children();
-    const Preorder& preorder = graph_.preorder();
     NodeId best;
     std::uint64_t most = 0;
-    if (preorder.position(node) == not_met) return no_node;
-    for (std::uint32_t p = first_child(preorder.position(node)); p != not_met; p = next_sibling_[p]) {
-        const NodeId child = preorder.node_at(p);
-        if (best != no_node && (sizes_.memory[p] < most || (sizes_.memory[p] == most && child > best)))
-            continue;
+    visit_children_at(node, [&](std::uint32_t p) {
+        const NodeId child = graph_.preorder().node_at(p);
+        const std::uint64_t bytes = sizes_.memory[p];
+        if (best != no_node && (bytes < most || (bytes == most && child > best))) return;
         best = child;
-        most = sizes_.memory[p];
-    }
+        most = bytes;
+    });
     return best;
 }
 
@@ -353,12 +357,14 @@ public:
             spread(position);
         }
     }
-    /// visit(position, bits) for each node but the root, in preorder; bit k: is it reached without set k?
+    /// visit(position, bits) for each node but the root of [first, end), in preorder; bit k: is it reached without
+    /// set k? `first`: a multiple of SourceRows::rows_a_mark.
     template <class F>
-    void visit(F&& visit) const {
-        std::uint32_t place = 1;
+    void visit(std::size_t first, std::size_t end, F&& visit) const {
+        std::uint32_t place = inner_.rank(std::max<std::size_t>(first, 1));
         Parent parent(*this);
         graph_.sources().visit_up(
+            first, end,
             [&](std::uint32_t p, std::span<const std::uint32_t> sources) {
                 if (p == 0) return;
                 if (inner_.has(p)) return visit(p, without_[place++]);
@@ -455,13 +461,16 @@ private:
     std::vector<std::uint32_t> again_;    // positions
 };
 
+constexpr std::size_t positions_a_piece = 8 * SourceRows::rows_a_mark;
+
 /// Adds what each of the sets retains; `rows` are theirs, up to 64.
 void add_retained_by(const HeapGraph& graph, const ReachedWithout& reached, std::span<SetRetained> rows) {
     const SizeColumn& sizes = *graph.columns().sizes;
     const Preorder& preorder = graph.preorder();
     const std::uint64_t asked =
         rows.size() == sets_a_walk ? ~std::uint64_t{0} : (std::uint64_t{1} << rows.size()) - 1;
-    reached.visit([&](std::uint32_t p, std::uint64_t bits) {
+    using Rows = std::array<SetRetained, sets_a_walk>;
+    const auto add = [&](std::uint32_t p, std::uint64_t bits, Rows& some) {
         if (preorder.reached() - p > ahead) {
             const NodeId later = preorder.node_at(p + ahead);
             if (later < graph.object_count()) sizes.fetch(graph.object_of(later));
@@ -475,12 +484,26 @@ void add_retained_by(const HeapGraph& graph, const ReachedWithout& reached, std:
         const std::uint64_t memory =
             is_block ? graph.native()->bytes(graph.block_of(node)) : sizes.memory(graph.object_of(node));
         for (; freed != 0; freed &= freed - 1) {
-            SetRetained& row = rows[static_cast<std::size_t>(std::countr_zero(freed))];
+            SetRetained& row = some[static_cast<std::size_t>(std::countr_zero(freed))];
             row.objects += is_block ? 0 : 1;
             row.memory += memory;
             row.native += is_block ? memory : 0;
         }
-    });
+    };
+    in_pieces<Rows>(
+        piece_count(preorder.reached(), positions_a_piece),
+        [&](std::size_t piece, Rows& some) {
+            some = {};
+            const auto [begin, end] = piece_of(piece, preorder.reached(), positions_a_piece);
+            reached.visit(begin, end, [&](std::uint32_t p, std::uint64_t bits) { add(p, bits, some); });
+        },
+        [&](std::size_t, const Rows& some) {
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                rows[i].objects += some[i].objects;
+                rows[i].memory += some[i].memory;
+                rows[i].native += some[i].native;
+            }
+        });
 }
 
 }  // namespace

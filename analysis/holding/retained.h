@@ -101,6 +101,12 @@ public:
 
 private:
     void link_children() const;
+    /// True once the lists are there: else `scan_children` finds those of one node, as long as few are asked for.
+    bool are_linked() const;
+    /// visit(position) for each child of the node at `above`, no block, in ascending order. Some 2 ns for each node that
+    /// the preorder has below it.
+    template <class F>
+    void scan_children(std::uint32_t above, F&& visit) const;
     std::uint32_t first_child(std::uint32_t position) const {
         return parents_.has(position) ? first_child_[parents_.rank(position)] : Preorder::none;
     }
@@ -118,6 +124,7 @@ private:
     mutable std::vector<std::uint32_t> first_child_;   // by place among the parents
     mutable std::vector<std::uint32_t> next_sibling_;  // by position
     mutable std::unordered_map<std::uint32_t, std::uint64_t> own_native_;  // by position
+    mutable std::uint64_t scanned_ = 0;  // nodes that `scan_children` has looked at
     // Many children, sorted, of the node that was asked for last: a search comes back to it.
     mutable NodeId last_parent_;
     mutable std::vector<NodeId> last_children_;
@@ -125,19 +132,28 @@ private:
 
 template <class F>
 void RetainedLookup::visit_children(NodeId node, F&& visit) const {
-    link_children();
-    const Preorder& preorder = graph_.preorder();
-    if (preorder.position(node) == Preorder::none) return;
-    for (std::uint32_t p = first_child(preorder.position(node)); p != Preorder::none; p = next_sibling_[p])
-        visit(preorder.node_at(p));
+    visit_children_at(node, [&](std::uint32_t position) { visit(graph_.preorder().node_at(position)); });
 }
 
 template <class F>
 void RetainedLookup::visit_children_at(NodeId node, F&& visit) const {
-    link_children();
     const std::uint32_t above = graph_.preorder().position(node);
     if (above == Preorder::none) return;
+    if (!are_linked()) return scan_children(above, visit);
     for (std::uint32_t p = first_child(above); p != Preorder::none; p = next_sibling_[p]) visit(p);
+}
+
+// What a node dominates was met in the walk while that was still at the node: the next ones in the preorder.
+template <class F>
+void RetainedLookup::scan_children(std::uint32_t above, F&& visit) const {
+    graph_.give_up_sources();  // who goes down the tree has walked before, if at all
+    const std::span<const std::uint32_t> parents = graph_.preorder().parents();
+    for (std::uint32_t p = above + 1; p < parents.size() && parents[p] >= above; ++p) {
+        ++scanned_;
+        std::uint32_t owner = tree().dominator(p);
+        while (owner != above && owner != Preorder::none && is_block(owner)) owner = tree().dominator(owner);
+        if (owner == above && !is_block(p)) visit(p);
+    }
 }
 
 template <class F>

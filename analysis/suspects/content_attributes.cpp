@@ -21,31 +21,13 @@ constexpr std::uint64_t least_instances = 16;
 /// An attribute of a class, by its name.
 using AttributeOfClass = std::pair<TypeId, std::string>;
 
-/// Of a million objects that one dominates, 64 take time to find; what hangs on these does not.
-struct KeptSample {
-    std::vector<ObjectId> objects;
-
-    std::size_t rows() const { return objects.size(); }
-
-    template <class Self, class Part>
-    static void fields(Self& self, Part& part, const HeapReader& heap) {
-        part.list(self.objects, [&](auto& object, Part& p) { kept_object(object, p, heap); });
-    }
-};
-
 class ContentSample {
 public:
-    ContentSample(const RetainedLookup& retained, const Scene& scene, KeptAnswers* answers)
-        : retained_(retained), graph_(retained.graph()), scene_(scene), answers_(answers) {}
+    ContentSample(const RetainedLookup& retained, const Scene& scene)
+        : retained_(retained), graph_(retained.graph()), scene_(scene) {}
 
     void take() {
-        const TopHolder& holder = scene_.holder();
-        const auto question =
-            KeptQuestion("sample").with(std::uint32_t{holder.node}).with(std::uint32_t{holder.content});
-        const std::vector<ObjectId> sample =
-            kept_answer(holder.joint ? nullptr : answers_, question, graph_.heap(), [&] {
-                return KeptSample{scene_.sample()};
-            }).objects;
+        const std::vector<ObjectId>& sample = scene_.sample();
         for (std::size_t i = 0; i < sample.size(); ++i) walk(sample[i], most_nodes * (i + 1) / sample.size());
         name_steps();
         for (const Visited& one : visited_) {
@@ -156,7 +138,6 @@ private:
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const Scene& scene_;
-    KeptAnswers* const answers_;
     std::vector<Visited> visited_;
     std::vector<Named> named_;
     std::map<TypeId, bool> own_;
@@ -168,8 +149,8 @@ private:
 }  // namespace
 
 std::optional<AttributesSetLater> attributes_set_later(const RetainedLookup& retained, const Scene& scene,
-                                                       const CodeThatNames& code, KeptAnswers* answers) {
-    ContentSample sample(retained, scene, answers);
+                                                       const CodeThatNames& code) {
+    ContentSample sample(retained, scene);
     sample.take();
     std::optional<AttributesSetLater> found;
     std::uint64_t most = 0;

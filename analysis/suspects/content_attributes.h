@@ -2,7 +2,6 @@
 
 // Attributes that a program puts onto objects after these were made, where most of a holder's memory hangs on them.
 
-#include "analysis/kept_answers.h"
 #include "analysis/suspects/code_that_names.h"
 #include "analysis/suspects/scene.h"
 #include "analysis/suspects/suspect.h"
@@ -16,6 +15,6 @@ namespace heapsift {
 /// Nothing where instances of that class are few. Cost: a look at some four thousand objects, and the instructions of the
 /// functions that name one of these attributes; if no sample is kept, one at all that the holder dominates.
 std::optional<AttributesSetLater> attributes_set_later(const RetainedLookup& retained, const Scene& scene,
-                                                       const CodeThatNames& code, KeptAnswers* answers);
+                                                       const CodeThatNames& code);
 
 }  // namespace heapsift

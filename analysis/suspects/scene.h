@@ -2,6 +2,7 @@
 
 // One holder of memory, with what a rule may ask of it: what hangs on it, and what it hangs on.
 
+#include "analysis/kept_answers.h"
 #include "analysis/most_frequent.h"
 #include "analysis/source_places.h"
 #include "analysis/suspects/class_in_source.h"
@@ -19,7 +20,8 @@ namespace heapsift {
 /// Refers to the heap and the holder: for the time of one question.
 class Scene {
 public:
-    Scene(const RetainedLookup& retained, const TopHolder& holder);
+    /// `answers`: where samples are kept; they take time to find in what holds millions.
+    Scene(const RetainedLookup& retained, const TopHolder& holder, KeptAnswers* answers = nullptr);
 
     const TopHolder& holder() const { return holder_; }
     const HeapGraph& graph() const { return graph_; }
@@ -104,11 +106,13 @@ private:
     bool type_is_a(TypeId type, std::initializer_list<std::string_view> names) const;
     void take_sample() const;
     std::vector<ObjectId> sample_below(NodeId node, TypeId type) const;
+    std::vector<ObjectId> find_sample_below(NodeId node, TypeId type) const;
     ObjectId waiting_below(ObjectId object) const;
 
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const TopHolder& holder_;
+    KeptAnswers* const answers_;
     mutable bool sampled_ =
         false;  // the children of a dominator take time to find: not for who asks of the path alone
     mutable std::vector<ObjectId> sample_;

@@ -102,7 +102,7 @@ private:
     }
 
     void add_to_holder(Suspect& suspect) const {
-        const Scene scene(retained_, *suspect.holder);
+        const Scene scene(retained_, *suspect.holder, answers_);
         const std::vector<NameInSource> names = names_in_source(scene);
         const Cause& cause = suspect.cause;
         suspect.made_here = names.empty() && !cause.made_by.empty();
@@ -124,7 +124,7 @@ private:
         }
         suspect.content_calls = content_calls(scene, suspect);
         if (!part.name.empty()) return;
-        suspect.set_later = attributes_set_later(retained_, scene, code_, answers_);
+        suspect.set_later = attributes_set_later(retained_, scene, code_);
         if (suspect.set_later && !cause.fix.empty())
             suspect.cause.fix =
                 "take these attributes off again when they are done with; or " + suspect.cause.fix;

@@ -37,6 +37,7 @@ public:
     SuspectSearch(Work& work, const OverviewResult& overview, const CodeThatNames* code)
         : overview_(overview),
           code_(code),
+          answers_(work.answers()),
           retained_(work.graph(), work.retained()),
           garbage_lists_(garbage_lists(work.heap())) {}
 
@@ -311,7 +312,7 @@ private:
         TopHolder holder = found;
         if (!Scene(retained_, found).is_class_of_program(holder.owner_type_id))
             holder.owner_also_held_by.clear();
-        const Scene scene(retained_, holder);
+        const Scene scene(retained_, holder, answers_);
         Cause cause = find_cause(scene);
         add_bound(scene, cause);
         const std::string place =
@@ -402,6 +403,7 @@ private:
 
     const OverviewResult& overview_;
     const CodeThatNames* code_;
+    KeptAnswers* const answers_;
     const RetainedLookup retained_;
     const std::vector<ObjectId> garbage_lists_;
     std::vector<Suspect> found_, others_;

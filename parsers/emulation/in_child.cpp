@@ -6,6 +6,7 @@
 // as if a stranger had sent it.
 
 #include "parsers/base/descriptor.h"
+#include "parsers/base/in_pieces.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -43,6 +44,7 @@ void become_quiet() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT})
         ::signal(signal, SIG_DFL);
+    set_threads(1);  // another thread may have held what these are started with
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
 }

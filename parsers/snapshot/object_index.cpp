@@ -15,19 +15,35 @@ constexpr std::uint64_t free_bytes = 256 << 20, bytes_an_object = 64;  // both t
 
 }  // namespace
 
+/// The numbers of the chunks that have objects, ascending, each once.
+std::vector<std::uint64_t> ObjectIndex::chunks_of(AddressView addresses) {
+    std::vector<std::uint64_t> all;
+    const auto add = [](std::uint64_t chunk, std::vector<std::uint64_t>& to) {
+        if (to.empty() || to.back() != chunk) to.push_back(chunk);
+    };
+    in_pieces<std::vector<std::uint64_t>>(
+        piece_count(addresses.size(), indexed_a_piece),
+        [&](std::size_t piece, std::vector<std::uint64_t>& some) {
+            some.clear();
+            const auto [begin, end] = piece_of(piece, addresses.size(), indexed_a_piece);
+            for (std::size_t id = begin; id < end; ++id) add(addresses[id].value >> chunk_bits, some);
+        },
+        [&](std::size_t, const std::vector<std::uint64_t>& some) {
+            for (const std::uint64_t chunk : some) add(chunk, all);
+        });
+    return all;
+}
+
 ObjectIndex::ObjectIndex(AddressView addresses) : addresses_(addresses) {
-    std::uint64_t chunks = 0;
-    for (std::size_t i = 0; i < addresses.size(); ++i)
-        chunks += i == 0 || addresses[i].value >> chunk_bits != addresses[i - 1].value >> chunk_bits;
-    if (chunks * words_a_chunk * sizeof(Word) > free_bytes + bytes_an_object * addresses.size()) return;
+    const std::vector<std::uint64_t> chunks = chunks_of(addresses);
+    if (chunks.size() * words_a_chunk * sizeof(Word) > free_bytes + bytes_an_object * addresses.size())
+        return;
     std::vector<std::uint32_t> of_page(pages, none), of_chunk;
     // All chunks first: then the number of words is known.
-    std::uint64_t last_chunk = ~std::uint64_t{0};
     std::uint32_t words = 0;
-    for (const Address address : addresses) {
+    for (const std::uint64_t chunk : chunks) {
+        const Address address(chunk << chunk_bits);
         if (address.value >> address_bits) break;
-        if (address.value >> chunk_bits == last_chunk) continue;
-        last_chunk = address.value >> chunk_bits;
         std::uint32_t& page = of_page[address.value >> page_bits];
         if (page == none) {
             page = static_cast<std::uint32_t>(of_chunk.size());

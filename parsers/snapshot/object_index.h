@@ -13,6 +13,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 namespace heapsift {
 
@@ -80,6 +81,7 @@ private:
         return static_cast<std::uint32_t>(address.value >> word_bits & (words_a_chunk - 1));
     }
     ObjectId search(Address address) const;
+    static std::vector<std::uint64_t> chunks_of(AddressView addresses);
 
     AddressView addresses_;
     Stored<std::uint32_t> pages_;   // by 8 GiB: where its chunks begin

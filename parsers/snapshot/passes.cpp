@@ -24,6 +24,7 @@
 
 #include "parsers/snapshot/passes.h"
 
+#include "parsers/base/in_pieces.h"
 #include "parsers/base/text.h"
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/garbage_variable.h"
@@ -290,13 +291,15 @@ void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWis
 
     if (references) {
         pass("index of objects");
-        if (heap.index.empty()) heap.index = ObjectIndex(heap.objects.addresses);
-        if (!heap.traversed.there()) {
+        // Types' own code runs in children, for which somebody waits.
+        in_any_order(2, [&](std::size_t part) {
+            if (part == 0 && heap.index.empty()) heap.index = ObjectIndex(heap.objects.addresses);
+            if (part == 0 || heap.traversed.there()) return;
             TraversedReferences traversed = find_traversed(core, heap.objects, access, progress);
             traversed.set_field_names(find_field_names(core, heap.objects, access, progress));
             heap.traversed = std::move(traversed);
-            sources.access->set_traversed(*heap.traversed);
-        }
+        });
+        sources.access->set_traversed(*heap.traversed);
         OwnedPlaces used_up = native || native_graph ? places : std::move(places);
         heap.references =
             build_reference_graph(core, heap.objects, access, heap.index, std::move(used_up), progress);
