@@ -88,25 +88,18 @@ std::uint64_t put_blocks(const HeapGraph& graph, Set&& set) {
     return total;
 }
 
-}  // namespace
-
-RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& progress) {
-    RetainedSizes retained;
-    if (progress) progress("dominators", 0);
-    retained.tree = DominatorTree::build(graph.preorder(), graph.sources());
-    if (progress) progress("retained sizes", 0);
-    const std::size_t reached = retained.tree.reached();
-    std::optional<RetainedSums> memory(reached);
+/// What each node has by itself.
+void put_own_bytes(const HeapGraph& graph, RetainedSums& memory) {
     const SizeColumn& sizes = *graph.columns().sizes;
     const std::size_t objects = graph.object_count();
-    memory->fill([&](auto&& set) {
+    memory.fill([&](auto&& set) {
         std::uint64_t total = put_blocks(graph, set);
         std::mutex adding;
         in_any_order(piece_count(objects, objects_a_piece), [&](std::size_t piece) {
             const auto [begin, end] = piece_of(piece, objects, objects_a_piece);
             std::uint64_t of_piece = 0;
             for (ObjectId object(begin); object < end; ++object) {
-                if (end - object > ahead) memory->fetch(graph.position(ObjectId(object + ahead)));
+                if (end - object > ahead) memory.fetch(graph.position(ObjectId(object + ahead)));
                 const std::uint64_t bytes = sizes.memory(object);
                 set(graph.position(object), bytes);
                 of_piece = sum_or_most(of_piece, bytes);
@@ -116,6 +109,26 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
         });
         return total;
     });
+}
+
+}  // namespace
+
+RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& progress) {
+    RetainedSizes retained;
+    if (progress) progress("dominators", 0);
+    static_cast<void>(graph.sources());  // made before its nodes' own bytes take room
+    const std::size_t reached = graph.preorder().reached();
+    std::optional<RetainedSums> memory;
+    // The tree is one thread's work.
+    in_any_order(2, [&](std::size_t part) {
+        if (part == 0) {
+            retained.tree = DominatorTree::build(graph.preorder(), graph.sources());
+            return;
+        }
+        memory.emplace(reached);
+        put_own_bytes(graph, *memory);
+    });
+    if (progress) progress("retained sizes", 0);
     // Sums go up the tree one by one; those of C code's blocks by themselves, on another thread.
     in_any_order(graph.block_count() > 0 ? 2 : 1, [&](std::size_t part) {
         if (part == 0) {
