@@ -1,25 +1,38 @@
 #include "analysis/graph/dominators.h"
 
+#include "parsers/base/in_pieces.h"
+
 #include <algorithm>
 #include <cassert>
 
 namespace heapsift {
 namespace {
 
+constexpr std::size_t nodes_a_piece = 1 << 17;
+
 /// Semidominators: computed from the last position to the first. What has been computed is linked to its
 /// parent in the depth-first tree, and hangs together in paths; they are shortened as they are walked. No path
-/// leads through a node that leads nowhere: only the others have a link, by their place among them.
+/// leads through a node that leads nowhere: only the others have a link, by their place among them. A node that has
+/// its parent alone for a source has the parent for its semidominator: these have theirs from the beginning.
 class Semidominators {
 public:
     Semidominators(std::span<const std::uint32_t> parents, const RankedSet& inner)
         : inner_(inner), links_(inner.count()), first_(inner.count()) {
-        for (std::size_t p = 0, at = 0; p < parents.size(); ++p)
-            if (inner.has(p)) links_[at++].above = p == 0 ? DominatorTree::none : inner.rank(parents[p]);
+        in_any_order(piece_count(parents.size(), nodes_a_piece), [&](std::size_t piece) {
+            const auto [begin, end] = piece_of(piece, parents.size(), nodes_a_piece);
+            std::uint32_t at = inner.rank(begin);
+            for (std::size_t p = begin; p < end; ++p)
+                if (inner.has(p))
+                    links_[at++] = {p == 0 ? DominatorTree::none : inner.rank(parents[p]), parents[p]};
+        });
     }
 
-    /// `position`: in descending order, each.
-    void link(std::uint32_t position, std::uint32_t semidominator) {
-        if (inner_.has(position)) links_[--first_].least = semidominator;
+    /// All behind `position` are linked from now on; in descending order.
+    void link_behind(std::uint32_t position) {
+        first_ = inner_.rank(position) + (inner_.has(position) ? 1 : 0);
+    }
+    void set(std::uint32_t position, std::uint32_t semidominator) {
+        if (inner_.has(position)) links_[inner_.rank(position)].least = semidominator;
     }
     void fetch(std::uint32_t position) const { __builtin_prefetch(&links_[inner_.rank(position)]); }
 
@@ -43,7 +56,7 @@ private:
     };
     const RankedSet& inner_;
     std::vector<Link> links_;
-    std::uint32_t first_;              // the place of what is linked last
+    std::uint32_t first_;              // the least place of what is linked
     std::vector<std::uint32_t> path_;  // a linked list of ten million nodes is an ordinary heap
 };
 
@@ -53,16 +66,17 @@ DominatorTree DominatorTree::build(const Preorder& preorder, const SourceRows& s
     assert(sources.row_count() == preorder.reached());
     const std::span<const std::uint32_t> parents = preorder.parents();
     DominatorTree tree;
-    std::vector<std::uint32_t> dominator(parents.size());  // at first the semidominators
+    std::vector<std::uint32_t> dominator(parents.begin(), parents.end());  // at first the semidominators
     {
         Semidominators semi(parents, sources.inner());
         sources.visit_down(
             [&](std::uint32_t p, std::span<const std::uint32_t> row) {
+                if (p == 0) return;  // the root
+                semi.link_behind(p);
                 std::uint32_t lowest = parents[p];
-                if (p == 0) row = {};  // the root
                 for (const std::uint32_t source : row)
                     lowest = std::min(lowest, source < p ? source : semi.least(source));
-                semi.link(p, lowest);
+                semi.set(p, lowest);
                 dominator[p] = lowest;
             },
             [&](std::uint32_t source) { semi.fetch(source); });

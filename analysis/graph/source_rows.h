@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <utility>
@@ -44,7 +45,8 @@ public:
     std::uint64_t before(std::size_t first) const {
         return first < short_.size() ? mark(first).total : total_;
     }
-    /// visit(row, its length), from the first to the last, or from the last to the first.
+    /// visit(row, its length), from the first to the last; `visit_down`: of those that are not empty, from the last to the
+    /// first.
     template <class F>
     void visit_up(F&& visit) const {
         visit_up(0, short_.size(), visit);
@@ -60,8 +62,13 @@ public:
     template <class F>
     void visit_down(F&& visit) const {
         auto next_long = long_.end();
-        for (std::size_t row = short_.size(); row-- > 0;)
-            visit(static_cast<std::uint32_t>(row), short_[row] == long_row ? *--next_long : short_[row]);
+        for (std::size_t row = short_.size(); row > 0;) {
+            if (row % 8 == 0 && are_empty(row - 8)) {
+                row -= 8;
+            } else if (const std::uint8_t length = short_[--row]; length > 0) {
+                visit(static_cast<std::uint32_t>(row), length == long_row ? *--next_long : length);
+            }
+        }
     }
 
 private:
@@ -69,6 +76,11 @@ private:
     struct Mark {  // what is before it
         std::uint64_t total, long_rows;
     };
+    bool are_empty(std::size_t eight_rows) const {
+        std::uint64_t lengths = 0;
+        std::memcpy(&lengths, &short_[eight_rows], sizeof lengths);
+        return lengths == 0;
+    }
     const Mark& mark(std::size_t row) const { return marks_[row / rows_a_mark]; }
 
     std::vector<std::uint8_t> short_;
@@ -109,7 +121,7 @@ public:
     template <class Row, class Fetch>
     void visit_up(std::size_t first, std::size_t end, Row row, Fetch fetch) const;
     static constexpr std::size_t rows_a_mark = RowLengths::rows_a_mark;
-    /// The same of all from the last to the first.
+    /// The same of all rows that are not empty, from the last to the first.
     template <class Row, class Fetch>
     void visit_down(Row row, Fetch fetch) const;
 

@@ -43,11 +43,24 @@ void check_rows(const Adjacency& graph, const Preorder& order, const SourceRows&
             up.push_back(copy_of(row));
         },
         fetch);
-    rows.visit_down([&](std::uint32_t, auto row) { down.push_back(copy_of(row)); }, fetch);
+    down.resize(expected.size());
+    std::uint32_t last = static_cast<std::uint32_t>(expected.size());
+    rows.visit_down(
+        [&](std::uint32_t p, auto row) {
+            REQUIRE(p < last);
+            REQUIRE(!row.empty());
+            down[last = p] = copy_of(row);
+        },
+        fetch);
     REQUIRE(up == expected);
-    std::reverse(down.begin(), down.end());
     REQUIRE(down == expected);
     REQUIRE(fetched == 2 * edges);
+    Rows by_pieces(expected.size());
+    for (std::size_t first = 0; first < expected.size(); first += SourceRows::rows_a_mark)
+        rows.visit_up(
+            first, std::min(first + SourceRows::rows_a_mark, expected.size()),
+            [&](std::uint32_t p, auto row) { by_pieces[p] = copy_of(row); }, [](std::uint32_t) {});
+    REQUIRE(by_pieces == expected);
 }
 
 void check_rows(const Adjacency& graph) {

@@ -114,7 +114,7 @@ def execs(options, interpreter, folder):
     counts = {}
     try:
         wait_until(lambda: os.path.exists(beats))
-        for number in range(60):
+        for number in range(30):
             for name, more in (("core", []), ("core", ["--fork"])):
                 try:
                     code, document = capture(options, process.pid, os.path.join(folder, name), "-f", *more, timeout=30)
