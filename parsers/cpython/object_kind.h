@@ -168,6 +168,8 @@ struct ObjectKind {
     /// True if `size` counts objects other than its own buffers (such as a bytes that it uses), so that its
     /// blocks set no bound on it.
     bool size_counts_others = false;
+    /// True if its buffers hold numbers or characters: what reads as an object where one begins is none.
+    bool buffers_of_data = false;
     /// True if ob_size is not a field of the instances although the type has items (frames, generators).
     bool no_var_size = false;
 };

@@ -30,9 +30,10 @@
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/elf/word_sweep.h"
-#include "parsers/numpy/array_layout.h"
-#include "parsers/numpy/kinds.h"
 #include "parsers/snapshot/collector_links.h"
+#include "parsers/snapshot/data_blocks.h"
+#include "parsers/snapshot/ghosts.h"
+#include "parsers/snapshot/object_columns.h"
 #include "parsers/snapshot/object_proof.h"
 
 #include <fmt/format.h>
@@ -46,19 +47,13 @@ namespace {
 
 constexpr std::uint32_t granule = ObjectProof::granule;
 constexpr std::size_t pools_a_piece = 256;
-constexpr std::size_t page_ahead = 2048;  // bytes
+constexpr std::size_t page_ahead = 2048;       // bytes
+constexpr std::uint64_t longest_presize = 32;  // bytes between a block's start and its object
 
 struct Entry {
     Address address;
     TypeId type;
     FoundBy found_by;
-};
-
-/// The columns while they are filled.
-struct ColumnsBeingFilled {
-    AddressBuilder addresses;
-    TypeColumn::Builder types;
-    std::vector<FoundBy> found_by;
 };
 
 class Builder {
@@ -92,7 +87,7 @@ public:
                                          pymalloc_.damaged_pools()),
                              Severity::damage);
         report("proofs", 0);
-        drop_array_data();
+        drop_data();
         prove_doubtful();
         merge();
         return {pooled_.addresses.finish(), TypeColumn(std::move(pooled_.types)),
@@ -293,6 +288,8 @@ private:
                 proof_.in_block(object, heap_.types()[candidate.type], candidate.size, granule);
             if (verdict == Verdict::doubtful) found.doubtful.push_back({object, candidate.type, by});
             if (verdict != Verdict::yes) return false;
+            if (!candidate.is_gc && reads_as_remains(access_, object, heap_.types()[candidate.type]))
+                return false;
         }
         found.addresses.push_back(object);
         found.types.push_back(candidate.type);
@@ -351,42 +348,42 @@ private:
             .push_back({object, id, elsewhere.found_by});
     }
 
-    /// A block that is an array's data holds elements and remains of earlier use, whatever they read as:
-    /// small integers, followed by the type of a freed object. (An object in the collector's lists stays
-    /// one.)
-    void drop_array_data() {
-        const auto start_of = [&](const Entry& e) {
-            return e.address - access_.presize(e.address, heap_.types()[e.type]);
+    /// What reads as an object where the data of another begins. (An object in the collector's lists stays one.)
+    void drop_data() {
+        const auto start_of = [&](Address object, TypeId type) {
+            return object - access_.presize(object, heap_.types()[type]);
         };
-        const auto by_block = [](const Entry& e) {
-            return e.found_by == FoundBy::malloc || e.found_by == FoundBy::reference;
+        const auto by_block = [](FoundBy by) {
+            return by != FoundBy::collector && by != FoundBy::static_data;
         };
-        std::vector<Address> starts, data;
+        std::vector<Address> starts;
         for (const auto* entries : {&others_, &doubtful_})
             for (const Entry& entry : *entries)
-                if (by_block(entry)) starts.push_back(start_of(entry));
+                if (by_block(entry.found_by)) starts.push_back(start_of(entry.address, entry.type));
         std::sort(starts.begin(), starts.end());
-        std::vector<std::uint8_t> is_array;
-        for (const TypeInfo& type : heap_.types()) is_array.push_back(type.kind == &ndarray_kind);
-        const auto look = [&](Address object, TypeId id) {
-            const TypeInfo& type = heap_.types()[id];
-            const auto facts = array_facts(ObjectReader(heap_, object, type));
-            if (!facts || !facts->owns_data() ||
-                !std::binary_search(starts.begin(), starts.end(), facts->data))
-                return;
-            const auto block = access_.allocations().block_starting_at(facts->data);
-            if (block && block->usable >= facts->nbytes && block->usable - facts->nbytes < 2 * granule)
-                data.push_back(facts->data);
+        const auto may_begin = [&](Address at) {
+            return pymalloc_.pool_at(at) || std::binary_search(starts.begin(), starts.end(), at);
         };
-        for (std::size_t i = 0; i < pooled_.addresses.size() && !starts.empty(); ++i)
-            if (const TypeId type(pooled_.types[i]); is_array[type]) look(pooled_.addresses[i], type);
+        DataBlocks data(access_);
+        for (std::size_t i = 0; i < pooled_.addresses.size(); ++i)
+            if (const TypeId type(pooled_.types[i]); data.may_have(type))
+                data.add(pooled_.addresses[i], type, may_begin);
         for (const Entry& entry : others_)
-            if (is_array[entry.type]) look(entry.address, entry.type);
-        std::sort(data.begin(), data.end());
+            if (data.may_have(entry.type)) data.add(entry.address, entry.type, may_begin);
+        if (data.empty()) return;
+        data.sort();
         for (auto* entries : {&others_, &doubtful_})
             std::erase_if(*entries, [&](const Entry& entry) {
-                return by_block(entry) && std::binary_search(data.begin(), data.end(), start_of(entry));
+                return by_block(entry.found_by) && data.contains(start_of(entry.address, entry.type));
             });
+        const AddressView all = pooled_.addresses.view();
+        std::vector<std::size_t> pooled;
+        for (const Address start : data.starts())
+            for (auto at = std::lower_bound(all.begin(), all.end(), start) - all.begin();
+                 at < static_cast<std::ptrdiff_t>(all.size()) && all[at] - start <= longest_presize; ++at)
+                if (by_block(pooled_.found_by[at]) && start_of(all[at], TypeId(pooled_.types[at])) == start)
+                    pooled.push_back(static_cast<std::size_t>(at));
+        pooled_.drop(pooled);
     }
 
     // --- 4. doubtful ones
@@ -534,35 +531,6 @@ private:
         merge_column(pooled_.found_by, places, [&](std::size_t i) { return others_[i].found_by; });
     }
 
-    /// Into a new one.
-    template <class Filled, class F>
-    static void merge_column(Filled& column, const std::vector<std::size_t>& places, F&& other) {
-        if (places.empty()) return;
-        Filled merged;
-        merged.reserve(column.size() + places.size());
-        std::size_t from = 0;
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            merged.append(column, from, places[i]);
-            merged.push_back(other(i));
-            from = places[i];
-        }
-        merged.append(column, from, column.size());
-        column = std::move(merged);
-    }
-    /// Goes from the end to the front, so that nothing is overwritten before it was moved.
-    template <class T, class F>
-    static void merge_column(std::vector<T>& column, const std::vector<std::size_t>& places, F&& other) {
-        std::size_t from = column.size();
-        column.resize(column.size() + places.size());
-        for (std::size_t i = places.size(); i-- > 0;) {
-            std::move_backward(column.begin() + static_cast<std::ptrdiff_t>(places[i]),
-                               column.begin() + static_cast<std::ptrdiff_t>(from),
-                               column.begin() + static_cast<std::ptrdiff_t>(from + i + 1));
-            column[places[i] + i] = other(i);
-            from = places[i];
-        }
-    }
-
     const CoreFile& core_;
     const ObjectAccess& access_;
     const PythonHeap& heap_;
@@ -572,7 +540,7 @@ private:
     const ProgressCallback& progress_;
     CollectorLinks links_;
     ObjectProof proof_;
-    ColumnsBeingFilled pooled_;
+    ObjectColumns pooled_;
     std::vector<Entry> others_;
     std::vector<Entry> doubtful_;
 };

@@ -57,4 +57,20 @@ bool references_lead_to_objects(const ObjectAccess& access, Address object, cons
     return reader.good;
 }
 
+bool reads_as_remains(const ObjectAccess& access, Address object, const TypeInfo& type) {
+    struct Reader : ReferenceVisitor {
+        explicit Reader(const ObjectAccess& a) : access(a) {}
+        void visit(Address target, ReferenceKind kind, const ReferenceName&) override {
+            if (!is_owned(kind) || access.heap().memory().state_of(target) != ByteState::in_core) return;
+            dead += !target.aligned(8) || access.heap().type_of(target) == no_type ||
+                    access.refcount(target) <= 0;
+        }
+        const ObjectAccess& access;
+        int dead = 0;
+    } reader(access);
+    if (!type.kind || !type.kind->visit_references || !access.references_exact(object, type)) return false;
+    access.visit_references(object, type, reader);
+    return reader.dead >= 2;
+}
+
 }  // namespace heapsift

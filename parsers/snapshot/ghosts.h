@@ -33,4 +33,9 @@ bool references_lead_into_memory(const ObjectAccess& access, Address object, con
 /// each referent.
 bool references_lead_to_objects(const ObjectAccess& access, Address object, const TypeInfo& type);
 
+/// True if two or more of the references that it owns lead into saved memory, and not to a live object there: what
+/// remains of a dead object in a block that has another owner now. (A single one is what an overwritten word
+/// looks like.) Cost: as above.
+bool reads_as_remains(const ObjectAccess& access, Address object, const TypeInfo& type);
+
 }  // namespace heapsift

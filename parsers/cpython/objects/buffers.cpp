@@ -66,6 +66,7 @@ const ObjectKind array_kind = {.name = "array",
                                .type_names = array_module_names,
                                .size = array_size,
                                .visit_buffers = array_buffers,
-                               .describe = array_describe};
+                               .describe = array_describe,
+                               .buffers_of_data = true};
 
 }  // namespace heapsift

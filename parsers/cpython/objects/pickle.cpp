@@ -69,12 +69,26 @@ std::uint64_t unpickler_size(const ObjectReader& object) {
     std::uint64_t size = object.type().basicsize;
     if (!object.pointer(l.memo).is_null()) size += 8 * pickle_count(object, l.memo_size);
     const LayoutOffset marks = moved(object, l.marks, l.size);
-    if (!object.pointer(marks).is_null()) size += 8 * pickle_count(object, moved(object, l.marks_size, l.size));
+    if (!object.pointer(marks).is_null())
+        size += 8 * pickle_count(object, moved(object, l.marks_size, l.size));
     for (const LayoutOffset field : {l.input_line, l.encoding, l.errors}) {
         const LayoutOffset here = moved(object, field, l.size);
         if (!object.pointer(here).is_null()) size += pickle_text_size(object, here);
     }
     return size;
+}
+
+/// The marks are positions on its stack. The first of them makes room for 20 (load_mark in _pickle.c), and all
+/// but it keep what was there before.
+void unpickler_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const auto& l = object.layout().unpickler;
+    if (const Address memo = object.pointer(l.memo); !memo.is_null())
+        visit.visit(memo, 8 * pickle_count(object, l.memo_size), false);
+    if (const Address marks = object.pointer(moved(object, l.marks, l.size)); !marks.is_null())
+        visit.visit(marks, 8 * pickle_count(object, moved(object, l.marks_size, l.size)), false);
+    for (const LayoutOffset field : {l.input_line, l.encoding, l.errors})
+        if (const Address text = object.pointer(moved(object, field, l.size)); !text.is_null())
+            visit.visit(text, pickle_text_size(object, moved(object, field, l.size)), false);
 }
 
 ReferenceKind memo_kind(const ObjectReader& object) {
@@ -164,7 +178,9 @@ const ObjectKind kinds_of_pickle[] = {
     {.name = "Unpickler",
      .type_names = unpickler_names,
      .size = unpickler_size,
-     .visit_references = unpickler_references},
+     .visit_buffers = unpickler_buffers,
+     .visit_references = unpickler_references,
+     .buffers_of_data = true},
     {.name = "stack of an Unpickler",
      .type_names = stack_names,
      .body_size = stack_body,

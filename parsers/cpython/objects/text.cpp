@@ -207,6 +207,7 @@ const ObjectKind bytearray_kind = {.name = "bytearray",
                                    .visit_references = bytearray_references,
                                    .describe = bytearray_describe,
                                    .reads = bytearray_reads,
-                                   .size_counts_others = true};  // since 3.15
+                                   .size_counts_others = true,  // since 3.15
+                                   .buffers_of_data = true};
 
 }  // namespace heapsift
