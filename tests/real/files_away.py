@@ -64,6 +64,8 @@ class BareRoot:
         os.makedirs(os.path.dirname(there), exist_ok=True)
         try:
             os.link(os.path.realpath(path), there)
+        except FileExistsError:  # from an earlier question about that core
+            pass
         except OSError:  # on another file system
             shutil.copyfile(path, there)
             shutil.copymode(path, there)

@@ -2,7 +2,7 @@
 """The table of all interpreters at hand and their variants: how much of what each process said of itself heapsift says as well.
 
     matrix.py --heapsift build/release/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--allocators malloc debug]
-              [--kinds kernel gcore] [--subinterpreters] [--markdown]
+              [--kinds kernel gcore] [--subinterpreters] [--files away] [--markdown]
 
 A row is an interpreter, one of its allocators (PYTHONMALLOC), and a kind of core. One core of `work`, the program that has something of
 nearly every kind (2.7: `zoo27`), answers for all columns: objects (gc.get_objects() and its closure), how many of these are missing, have another type
@@ -11,12 +11,16 @@ found are as many as their count; and the seconds that the two questions took. E
 
 With --subinterpreters there is a row more for each that can have them (3.8 and later), of `subinterpreters`: what is in any of four interpreters of the process.
 
+With --files away the core is the only file, with `unknown` its build is none that heapsift knows either. Then a few types have no name, and the share of
+objects whose type has the right name must be 99.8 %.
+
 A process with threads whose stacks gdb cannot read (its kind of core then says `zoo`) is replaced by one without.
 
 It takes a minute for each four rows, so it is for a release, and for whoever adds an interpreter; ctest runs the parts of it (`run`,
 `references`, `newest_*`).
 """
 
+import collections
 import itertools
 import os
 import sys
@@ -34,12 +38,13 @@ ALLOCATORS = ("", "malloc", "debug", "malloc_debug", "mimalloc")
 _MIMALLOC_SINCE, _SEVERAL_SINCE = (3, 13), (3, 8)
 _COLUMNS = ("interpreter", "PYTHONMALLOC", "core", "objects", "missing", "type", "size", "references", "counts closed", "seconds")
 _WIDTHS = (16, 16, 10, 9, 7, 5, 5, 10, 13, 7)
+_ENOUGH_NAMES = 99.8  # percent of the objects, without any file
 
 
 def main():
     options = parse()
     work, found, kinds, failures = harness.begin(options, "matrix")
-    options.files, options.blocks, options.environment = "here", None, []
+    options.blocks, options.environment = None, []
     print_row(options.markdown, _COLUMNS)
     if options.markdown:
         print("|" + " --- |" * 3 + " ---: |" * (len(_COLUMNS) - 3))
@@ -72,6 +77,7 @@ def parse():
     parser.add_argument("--allocators", nargs="*", default=[""], choices=ALLOCATORS, metavar="NAME",
                         help="values of PYTHONMALLOC; '' is the default. Of: %s" % " ".join(ALLOCATORS[1:]))
     parser.add_argument("--subinterpreters", action="store_true", help="also rows of processes with several interpreters")
+    parser.add_argument("--files", default="here", choices=("here", "away", "unknown"), help="away: the core is the only file; unknown: and of a build never seen")
     parser.add_argument("--markdown", action="store_true", help="as it stands in tests/README.md")
     options = parser.parse_args()
     options.heapsift = os.path.abspath(options.heapsift)
@@ -85,6 +91,7 @@ def row(options, interpreter, allocator, kind, work, program):
     except cores.NoCore as reason:
         return str(reason)
     try:
+        run.take_files_away(options.files, taken)
         began = time.monotonic()
         rows_path, problem = run.ask_heapsift(options, taken, interpreter)
         graph_path, other = references.ask_heapsift(options, taken, interpreter)
@@ -99,6 +106,13 @@ def row(options, interpreter, allocator, kind, work, program):
         closed = references.share(graph.total(graph.balances))
         print_row(options.markdown, (interpreter.name, "sub-interpreters" if program == SEVERAL else allocator or "default", kind if program != WITHOUT_THREADS else "%s, %s" % (kind, program), "%d" % (objects.collected + objects.closure),
                                      *("%d" % number for number in wrong.values()), "%.2f %%" % closed, "%.1f" % seconds))
+        if options.files != "here":
+            named = 100 - 100 * wrong["type"] / max(1, objects.collected + objects.closure)
+            print("  named rightly: %.3f %%; the others: %s" % (named, ", ".join(
+                "%d %s" % (count, name) for name, count in collections.Counter(
+                    offender[1] for offender in objects.offenders if offender[0] == "type").most_common(12)) or "none"))
+            if named >= _ENOUGH_NAMES:
+                del wrong["type"]
         return ", ".join("%s %d" % item for item in wrong.items() if item[1]) or None
     except BadExport as reason:
         return str(reason)

@@ -16,6 +16,7 @@ import time
 
 import cores
 import harness
+import run
 from compare import load_truth
 from reference_graph import KINDS, BadExport, Comparison, Graph, offenders
 
@@ -98,10 +99,10 @@ def run_one(options, interpreter, program, kind, work):
 
 def ask_heapsift(options, taken, interpreter):
     path = os.path.join(taken.folder, "graph.jsonl")
-    command = [options.heapsift, "export", taken.core, "-o", "-", "--format", "jsonl"] + (["--sysroot", interpreter.tree] if interpreter.tree else [])
+    command, enter = run.where_files_are(options, taken, interpreter, [options.heapsift, "export", taken.core, "-o", "-", "--format", "jsonl"])
     environment = {**os.environ, "HEAPSIFT_STATE": "off", "XDG_CACHE_HOME": taken.folder}
     with open(path, "wb") as out:
-        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace", env=environment, timeout=_SECONDS)
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace", env=environment, timeout=_SECONDS, preexec_fn=enter)
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["nothing on standard error"]
         return path, "heapsift ended with %d: %s" % (done.returncode, said[-1])

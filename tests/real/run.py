@@ -166,19 +166,25 @@ def take_files_away(files, taken):
 def ask_heapsift(options, taken, interpreter):
     rows_path = os.path.join(taken.folder, "rows.jsonl")
     command = [options.heapsift, "objects", taken.core, "--format", "jsonl", "-n", "0"]
-    if interpreter.tree and options.files == "here":
-        command += ["--sysroot", interpreter.tree]
+    command, enter = where_files_are(options, taken, interpreter, command)
     environment = {**os.environ, "HEAPSIFT_STATE": "off", "XDG_CACHE_HOME": taken.folder}
-    enter = None
-    if options.files == "away" and not files_away.BareRoot.why_not():
-        enter = files_away.BareRoot(options.heapsift, taken.core, taken.folder).enter
-        command[command.index(taken.core)] = "/core"
     with open(rows_path, "wb") as rows:
         done = subprocess.run(command, stdout=rows, stderr=subprocess.PIPE, text=True, errors="replace", env=environment, timeout=600, preexec_fn=enter)
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["nothing on standard error"]
         return rows_path, "heapsift ended with %d: %s" % (done.returncode, said[-1])
     return rows_path, None
+
+
+def where_files_are(options, taken, interpreter, command):
+    """(the command for the core, from where the process's files are as they shall be; what the new process runs first)."""
+    files = getattr(options, "files", "here")  # some scripts know nothing else
+    if interpreter.tree and files == "here":
+        return command + ["--sysroot", interpreter.tree], None
+    if files == "away" and not files_away.BareRoot.why_not():
+        return (["/core" if word == taken.core else word for word in command],
+                files_away.BareRoot(options.heapsift, taken.core, taken.folder).enter)
+    return command, None
 
 
 def layout_problem(options, taken, interpreter):
