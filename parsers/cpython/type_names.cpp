@@ -6,7 +6,8 @@
 //   2. since 3.12, its number among the builtin types, which is the same in every build of a minor version;
 //   3. where an instance is found: the type of builtins.None, of builtins.len, of a module, of the importer's
 //      functions and their code, …;
-//   4. its shape: sizes, flags, slots and dictionary as in a known build (type_shape.cpp);
+//   4. its shape: sizes, flags, slots and dictionary as in a known build (type_shape.cpp), if no other type here
+//      has the same;
 //   5. a key of a module's dictionary that holds it. Often the key is the name; where it is not
 //      (types.CodeType is `code`), there is a table of aliases. Of several keys, one in builtins comes first,
 //      then one in the module with the shortest name.
@@ -23,6 +24,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace heapsift {
 
@@ -45,9 +47,13 @@ public:
         for (TypeInfo& type : types_)
             if (!type.named) by_place(type) || by_number(type);
         by_position();
-        for (TypeInfo& type : types_)
-            if (!type.named) by_shape(type);
+        if (count_unnamed(types_) > 0) find_shapes();
+        for (std::uint32_t i = 0; i < types_.size(); ++i)
+            if (!types_[i].named && is_only_one(i)) by_shape(i);
         by_dictionary();
+        // Of several that look the same, the one that is left when all others have other names.
+        for (std::uint32_t i = 0; i < types_.size(); ++i)
+            if (!types_[i].named && is_last_one(i)) by_shape(i);
     }
 
 private:
@@ -101,9 +107,25 @@ private:
         return false;
     }
 
-    /// From this minor version if the table has it, else from any.
-    bool by_shape(TypeInfo& type) {
-        const std::uint64_t shape = type.heap_type ? 0 : type_shape(heap_, type.address);
+    void find_shapes() {
+        for (const TypeInfo& type : types_) {
+            shapes_.push_back(type.heap_type ? 0 : type_shape(heap_, type.address));
+            of_shape_[shapes_.back()].push_back(static_cast<std::uint32_t>(shapes_.size() - 1));
+        }
+    }
+    /// Of its shape. Types of other modules, and of other versions' tables, may look the same: range_iterator and
+    /// longrange_iterator do in 3.9, and not in 3.6.
+    bool is_only_one(std::uint32_t type) { return of_shape_[shapes_[type]].size() == 1; }
+    bool is_last_one(std::uint32_t type) {
+        const auto& all = of_shape_[shapes_[type]];
+        return std::all_of(all.begin(), all.end(),
+                           [&](std::uint32_t other) { return other == type || types_[other].named; });
+    }
+
+    /// From this minor version if the table has it, else from any. Not a name that another type of its shape has.
+    bool by_shape(std::uint32_t index) {
+        TypeInfo& type = types_[index];
+        const std::uint64_t shape = shapes_[index];
         if (shape == 0) return false;
         const auto all = type_shapes();
         auto it = std::lower_bound(all.begin(), all.end(), shape,
@@ -115,6 +137,11 @@ private:
             if (!found || is_minor(layout_.version, it->minor)) found = it->name;
         }
         if (!found || !can_be_here(found, type.address)) return false;
+        const auto& alike = of_shape_[shape];
+        if (std::any_of(alike.begin(), alike.end(), [&](std::uint32_t other) {
+                return types_[other].named && types_[other].name == found;
+            }))
+            return false;
         name(type, found);
         return true;
     }
@@ -241,6 +268,8 @@ private:
     std::vector<TypeInfo>& types_;
     AddressIndex unnamed_;
     std::vector<std::vector<std::string>> keys_;  // by type: "module.key"
+    std::vector<std::uint64_t> shapes_;           // by type
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> of_shape_;
 };
 
 }  // namespace
