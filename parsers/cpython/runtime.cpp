@@ -300,6 +300,16 @@ Diagnostic newer_version(const PythonRuntime& python) {
         Severity::damage, 1};
 }
 
+Diagnostic flag_lies(const PythonRuntime& python) {
+    return {
+        "free-threading-contradicted",
+        fmt::format("the runtime says that it is {}; its objects are those of a build {} the GIL, and are "
+                    "read as such",
+                    python.free_threaded ? "a build with the GIL" : "free-threaded",
+                    python.free_threaded ? "without" : "with"),
+        Severity::damage, 1};
+}
+
 [[noreturn]] void throw_not_supported(const CoreFile& core, const std::string& version) {
     throw cannot_analyse(
         "python-not-supported",
@@ -371,12 +381,6 @@ public:
         if (has_offsets)
             python.free_threaded =
                 core_.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
-        std::vector<LayoutVersion> tables = layouts_to_try(*version, python.free_threaded);
-        std::erase_if(tables, [](const LayoutVersion& table) { return !builtin_layout(table); });
-        if (tables.empty()) {
-            unsupported_ = version->text() + (python.free_threaded ? ", free-threaded" : "");
-            return std::nullopt;
-        }
         python.runtime = candidate.runtime;
         python.module = candidate.module;
         python.found_by = candidate.found_by;
@@ -384,8 +388,17 @@ public:
             *version, candidate.module < 0
                           ? std::string()
                           : core_.modules()[static_cast<std::size_t>(candidate.module)].build_id);
-        auto best = best_layout(candidate, python, tables, kept);
-        if (!best && is_newer_than_supported(*version))
+        auto best = best_layout(candidate, python, kept);
+        if (has_offsets && (!best || best->failed() > 0 || !best->warnings.empty() || !headers_fit(*best))) {
+            PythonRuntime other = python;
+            other.free_threaded = !python.free_threaded;
+            auto of_other = best_layout(candidate, other, kept);
+            if (of_other && fits_better(*of_other, best)) {
+                best = std::move(of_other);
+                best->warnings.push_back(flag_lies(best->python));
+            }
+        }
+        if (!best && (is_newer_than_supported(*version) || !has_tables(python)))
             unsupported_ = version->text() + (python.free_threaded ? ", free-threaded" : "");
         if (best && is_newer_than_supported(*version)) best->warnings.push_back(newer_version(best->python));
         return best;
@@ -404,9 +417,35 @@ public:
     }
 
 private:
+    /// The tables to try; none for what cannot be read.
+    static std::vector<LayoutVersion> tables_of(const PythonRuntime& python) {
+        std::vector<LayoutVersion> tables = layouts_to_try(python.version, python.free_threaded);
+        std::erase_if(tables, [](const LayoutVersion& table) { return !builtin_layout(table); });
+        return tables;
+    }
+    static bool has_tables(const PythonRuntime& python) { return !tables_of(python).empty(); }
+
+    /// Whether an object's header has room for what the tables have in it: the collector's bits before its type.
+    static bool headers_fit(const ProvedLayout& proved) {
+        const object_layout& object = proved.python.layout.object;
+        const bool has_bits =
+            has_collector_bits(proved.python.layout) && *object.ob_gc_bits < *object.ob_type;
+        return has_bits == proved.python.free_threaded;
+    }
+
+    /// Whether what was proved with the other tables than the runtime's flag asks for is right: it differs from
+    /// them in less.
+    static bool fits_better(const ProvedLayout& other, const std::optional<ProvedLayout>& best) {
+        if (!headers_fit(other)) return false;
+        if (!best) return other.failed() == 0;
+        if (other.failed() != best->failed()) return other.failed() < best->failed();
+        return !headers_fit(*best) || other.warnings.size() < best->warnings.size();
+    }
+
     std::optional<ProvedLayout> best_layout(const RuntimeCandidate& candidate, const PythonRuntime& python,
-                                            const std::vector<LayoutVersion>& tables, KeptLayout& kept) {
+                                            KeptLayout& kept) {
         std::optional<ProvedLayout> best;
+        const std::vector<LayoutVersion> tables = tables_of(python);
         // Of a version that nobody knows, a table may pass every check that the build's own debug information contradicts.
         const bool is_guess = is_newer_than_supported(python.version);
         const auto is_better = [&](const ProvedLayout& one, const ProvedLayout& other) {

@@ -7,7 +7,7 @@ heapsift tries the tables of the newest version, then those of the ones before, 
 newest version known, made to look like the next, must be read exactly: nothing else has changed. One of the version before has moved
 structs: its table must be found, and be as good; where the build's debug information tells which fits, also the one before that. With debug offsets that lie,
 the tables' own must do. A version that is no CPython 3
-ends with exit 1 and a line that names it.
+ends with exit 1 and a line that names it. A build with the GIL that claims to have none, and the other way round, must be read as what its objects are, with a warning.
 """
 
 import os
@@ -47,9 +47,12 @@ def try_one(options, interpreter, kind, work):
     try:
         taken.own()
         problems = []
+        turn_flag(taken.core)
+        problems += read_as(options, interpreter, taken, "as of the other kind of threading", "are read as such")
+        turn_flag(taken.core)
         for what, version, offsets in (("as 3.16", NEXT, None), ("as 3.16, each offset a word on", NEXT, shifted), ("as 3.16, with debug offsets that lie", NEXT, invented)):
             change(taken.core, version, offsets)
-            problems += read_as_newer(options, interpreter, taken, what)
+            problems += read_as(options, interpreter, taken, what, "newer than any that heapsift knows")
         change(taken.core, OTHER)
         code, said = ask(options, interpreter, taken, ["types"])[:2]
         if code != 1 or "CPython 4.0.0" not in said or said.count("\n") > 2:
@@ -86,6 +89,18 @@ def change(core, version, offsets=None):
         raise SystemExit("no cookie in %s" % core)
 
 
+def turn_flag(core):
+    """Behind the version: whether the build has no GIL (_Py_DebugOffsets.free_threaded)."""
+    with open(core, "r+b") as file:
+        image = file.read()
+        at = image.find(COOKIE)
+        while at >= 0:
+            if image[at + 11] in (3, 4):
+                file.seek(at + 16)
+                file.write(struct.pack("<Q", 1 - struct.unpack_from("<Q", image, at + 16)[0]))
+            at = image.find(COOKIE, at + 8)
+
+
 def ask(options, interpreter, taken, words, out=subprocess.DEVNULL):
     command = [options.heapsift, *words, "--core", taken.core, "--no-index"] + (["--sysroot", interpreter.tree] if interpreter.tree else [])
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True, errors="replace",
@@ -93,15 +108,16 @@ def ask(options, interpreter, taken, words, out=subprocess.DEVNULL):
     return done.returncode, done.stderr
 
 
-def read_as_newer(options, interpreter, taken, what):
+def read_as(options, interpreter, taken, what, words):
+    """Whether it has all objects, and says so with these words."""
     path = os.path.join(taken.folder, "rows.jsonl")
     with open(path, "wb") as rows:
         code, said = ask(options, interpreter, taken, ["objects", "--format", "jsonl", "-n", "0"], rows)
-    if code != 3 or "newer than any that heapsift knows" not in said:
+    if code != 3 or words not in said:
         return ["%s: exit %d, and said %r" % (what, code, said[-300:])]
     result = compare(load_truth(taken.truth), taken.core, run.read_rows(path), None)
     faults = {kind: result.faults[kind] for kind in _FAULTS}
-    print("%-16s %-36s %7d objects, %s" % (interpreter.name, what, result.collected + result.closure,
+    print("%-16s %-38s %7d objects, %s" % (interpreter.name, what, result.collected + result.closure,
                                            ", ".join("%s %d" % item for item in faults.items())), flush=True)
     return ["%s: %s %d" % (what, kind, count) for kind, count in faults.items() if count]
 

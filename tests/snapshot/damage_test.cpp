@@ -132,3 +132,14 @@ TEST_CASE("damage: an object of the collector's whose type does not read is coun
     CHECK(opened.reader.snapshot().find(core.items) == no_object);
     CHECK(opened.reader.snapshot().find(core.module_dict) != no_object);
 }
+
+TEST_CASE("damage: a runtime that says it is free-threaded is read as what its objects are",
+          "[snapshot][damaged]") {
+    SmallCore core;
+    core.heap.put(core.runtime + 16, std::uint64_t{1});  // _Py_DebugOffsets.free_threaded
+    const Opened opened(core);
+    CHECK_FALSE(opened.reader.python_heap().runtime().free_threaded);
+    CHECK(opened.told("free-threading-contradicted"));
+    for (const Address object : {core.items, core.text, core.kept_float, core.instance})
+        CHECK(opened.reader.snapshot().find(object) != no_object);
+}
