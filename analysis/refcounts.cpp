@@ -6,10 +6,10 @@
 // C code also keeps a str or bytes for its characters alone, and points at these: NumPy's docstrings, names
 // of types. Such a word in a module's data counts as one of the references.
 //
-// If all words of memory and registers that contain the object's address are references that were found,
-// nothing else can hold it: the other references leaked, whatever module took them. (Except for what is in
-// memory that was not saved.) An address with a tag in its lowest three bits counts as well: torch marks the
-// pointers that own a tensor, mypyc those to large ints.
+// If all words of memory and registers that contain the object's address are references that were found, or were
+// left in memory that is free now, nothing else can hold it: the other references leaked, whatever module took
+// them. (Except for what is in memory that was not saved.) An address with a tag in its lowest three bits counts
+// as well: torch marks the pointers that own a tensor, mypyc those to large ints.
 //
 // A static object starts with one reference, which belongs to nobody but the program that contains it.
 //
@@ -38,8 +38,8 @@ namespace {
 constexpr std::int64_t as_good_as_immortal = 900'000'000;
 constexpr std::uint64_t tag_mask = 7;
 
-/// Calls `visit` with each aligned word of saved, writable memory that is in `set` but for its lowest three
-/// bits.
+/// Calls `visit(address, word)` with each aligned word of saved, writable memory that is in `set` but for its
+/// lowest three bits.
 template <class Visit>
 void visit_untagged(const AddressSpace& memory, const AddressSet& set, Visit&& visit) {
     for (const SweepPiece& piece : pieces_to_sweep(memory)) {
@@ -48,7 +48,7 @@ void visit_untagged(const AddressSpace& memory, const AddressSet& set, Visit&& v
              at += 8) {
             std::uint64_t word = 0;
             std::memcpy(&word, piece.segment->data + at, 8);
-            if (set.contains(word & ~tag_mask)) visit(word);
+            if (set.contains(word & ~tag_mask)) visit(piece.segment->start + at, word);
         }
     }
 }
@@ -299,7 +299,9 @@ private:
             if (found != open.end()) ++((word & tag_mask) == 0 ? words : tagged)[found->second];
         };
         const AddressSet set(std::move(addresses));
-        visit_untagged(heap_.core().memory(), set, look_at);
+        visit_untagged(heap_.core().memory(), set, [&](Address at, std::uint64_t word) {
+            if (heap_.handed_out(at)) look_at(word);
+        });
         for (const CoreThread& thread : heap_.core().threads())
             for (const std::uint64_t word : thread.registers) look_at(word);
         for (const auto& [address, i] : open) {

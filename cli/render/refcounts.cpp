@@ -43,7 +43,7 @@ Text sentence_words(const RefcountsResult& result) {
             how_many(result.excess, "reference"), how_many(result.objects, "object"),
             result.excess == 1 ? "was" : "were", Share{result.explained, result.excess});
     if (result.leaked > 0)
-        text += says(" {} {}: no other word of the saved memory is the object's address.",
+        text += says(" {} {}: no other word of memory in use is the object's address.",
                      Count{result.leaked}, result.leaked == 1 ? "leaked" : "of them leaked");
     if (result.immortal > 0) text += says(" {} more are immortal, and count none.", Count{result.immortal});
     return text;

@@ -258,6 +258,10 @@ ReportedReferences CoreHeap::reported_references(std::span<const std::uint8_t> a
                                       heap_->index, *heap_->references, progress);
 }
 
+bool CoreHeap::handed_out(Address address) const {
+    return sources_->allocations->is_static(address) || sources_->allocations->in_allocated_block(address);
+}
+
 AddressFinding CoreHeap::locate(Address address) const {
     using Kind = AddressFinding::Kind;
     if (const ObjectId exact = heap_->find(address); exact != no_object)

@@ -51,6 +51,7 @@ public:
     }
     ShortValue value(ObjectId object, std::size_t limit = 60) const override;
     AddressFinding locate(Address address) const override;
+    bool handed_out(Address address) const override;
     void visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const override;
     void visit_references_to(ObjectId source, std::span<const ObjectId> targets,
                              const std::function<void(const Reference&)>& visit) const override;

@@ -118,6 +118,29 @@ TEST_CASE("refcounts: a count above the references is an excess, and a word of C
     CHECK(result.leaked == 2);
 }
 
+TEST_CASE("refcounts: a word that was left in freed memory holds nothing", "[program][refcounts]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Node", {"value", "next"});
+    const Address leaked = program.instance(type);
+    const Address block = program.heap.allocate(64);
+    program.heap.put(block + 32, leaked);
+    program.leak(leaked, 1);
+    program.module("app", "/srv/app/app.py", {{"Node", type}, {"LEAKED", leaked}});
+    const bool freed = GENERATE(false, true);
+    if (freed) {  // as free() does: the next chunk says so, and how long this one is
+        const auto size = program.heap.heap().integer<std::uint64_t>(block - 8) & ~std::uint64_t{7};
+        const auto next = program.heap.heap().integer<std::uint64_t>(block - 8 + size);
+        program.heap.put(block - 16 + size, size);
+        program.heap.put(block - 8 + size, next & ~std::uint64_t{1});
+    }
+    const Analysed analysed(program);
+    const RefcountsResult result = refcounts(analysed.heap, {});
+    const RefcountRow* row = row_of(result.rows, leaked);
+    REQUIRE(row != nullptr);
+    CHECK(row->excess == 1);
+    CHECK(row->leaked == (freed ? 1 : 0));
+}
+
 TEST_CASE("refcounts: a count below the references is a deficit", "[program][refcounts]") {
     ProgramHeap program;
     const Address type = program.python_class("Node", {"value", "next"});
