@@ -17,6 +17,8 @@
 #include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/gc_state.h"
 #include "parsers/cpython/old_classes.h"
+#include "parsers/cpython/python_heap.h"
+#include "parsers/cpython/type_flags.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/reported_references.h"
 
@@ -38,6 +40,7 @@ public:
     Collection run() {
         find_candidates();
         reported_ = heap_.reported_references(asked_, progress_);
+        if (has_collector_bits(columns().python.layout)) untrack();
         if (progress_) progress_("the collector, replayed", 0);
         judge();
         tally();
@@ -84,6 +87,29 @@ private:
         if (!has_collector_bits(layout)) return false;
         const auto bits = heap_.core().memory().read<std::uint8_t>(object + *layout.object.ob_gc_bits);
         return bits && (*bits & gc_bit_frozen) != 0;
+    }
+
+    /// Free-threaded builds first untrack each tuple, and each dict up to 3.13, that refers to nothing which may be
+    /// tracked (gc_free_threading.c, update_refs). With the GIL only what is in use is untracked.
+    void untrack() {
+        const bool dicts = collector_untracks_dicts(columns().python.layout);
+        const auto may_be_tracked = [&](ObjectId target) {
+            const TypeInfo& type = columns().type_info(target);
+            if (!type.has_gc || (type.known == KnownType::tuple && asked_[target] == 0)) return false;
+            const Address flags = columns().address_of(target) + *columns().python.layout.type.tp_flags;
+            return !(type.flags & type_subclass_flag) ||
+                   (heap_.python_heap().integer<std::uint64_t>(flags) & heap_type_flag) != 0;
+        };
+        for (ObjectId object{0}; object < asked_.size(); ++object) {
+            const KnownType type = columns().type_info(object).known;
+            if (asked_[object] != asked_collected ||
+                (type != KnownType::tuple && !(dicts && type == KnownType::dict)))
+                continue;
+            const auto targets = reported_.targets(object);
+            if (std::any_of(targets.begin(), targets.end(), may_be_tracked)) continue;
+            asked_[object] = 0;
+            of_[object] = CollectorVerdict::not_known;
+        }
     }
 
     /// Subtracts the references from objects of `kind`; counts_ is what remains.

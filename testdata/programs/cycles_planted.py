@@ -178,9 +178,9 @@ class Spec(ctypes.Structure):  # PyType_Spec
 
 
 T_OBJECT_EX, PY_TP_MEMBERS, TPFLAGS_DEFAULT = 16, 72, 1 << 18
-MEMBERS = (Member * 2)(Member(b"other", T_OBJECT_EX, 16, 0, None), Member(None, 0, 0, 0, None))
+MEMBERS = (Member * 2)(Member(b"other", T_OBJECT_EX, object.__basicsize__, 0, None), Member(None, 0, 0, 0, None))
 SLOTS = (Slot * 2)(Slot(PY_TP_MEMBERS, ctypes.addressof(MEMBERS)), Slot(0, None))
-SPEC = Spec(b"extension.Blind", 24, 0, TPFLAGS_DEFAULT, SLOTS)
+SPEC = Spec(b"extension.Blind", object.__basicsize__ + 8, 0, TPFLAGS_DEFAULT, SLOTS)
 
 
 def blind():

@@ -65,13 +65,18 @@ def _write(path, more):
 
 
 def _mark_finalizers():
-    """Bit 0 of _gc_prev, the word before the object (pycore_gc.h); up to 3.7 of gc_refs, the third word of the header (objimpl.h)."""
+    """Bit 0 of _gc_prev, the word before the object (pycore_gc.h); up to 3.7 of gc_refs, the third word of the header (objimpl.h). Without the GIL, bit 1 of
+    ob_gc_bits (_PyGC_BITS_FINALIZED), the byte before ob_ref_local (object.h)."""
     header = sys.getsizeof([]) - [].__sizeof__()
     before = 8 if sys.version_info >= (3, 8) else header - 16
+    without_gil = "t" in getattr(sys, "abiflags", "")
     with_finalizer = {}
     for obj in gc.get_objects():
         cls = type(obj)
         if cls not in with_finalizer:
             with_finalizer[cls] = hasattr(cls, "__del__")
         if with_finalizer[cls]:
-            ctypes.c_size_t.from_address(id(obj) - before).value |= 1
+            if without_gil:
+                ctypes.c_uint8.from_address(id(obj) + 11).value |= 2
+            else:
+                ctypes.c_size_t.from_address(id(obj) - before).value |= 1

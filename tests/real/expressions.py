@@ -49,8 +49,8 @@ def main():
     failures = missing_interpreters(found, options.required)
     if not found:
         failures.append("no interpreter was found")
-    if cores.why_no_gcore():
-        failures.append(cores.why_no_gcore())
+    if cores.why_not(options.kind):
+        failures.append(cores.why_not(options.kind))
         found = []
     print("%-16s %7s %7s %7s %12s %7s" % ("interpreter", "names", "right", "several", "expressions", "right"), flush=True)
     for interpreter in found:
@@ -70,6 +70,7 @@ def parse():
     parser.add_argument("--versions", metavar="DIR", help="a folder of interpreters as pyenv makes it")
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with NumPy, is not at hand")
     parser.add_argument("--names", type=int, default=150, metavar="N", help="how many references are tried; 0 for all; default: 150")
+    parser.add_argument("--kind", default="gcore", choices=("gcore", "capture"), help="capture, where gdb cannot read the stacks of threads (it is older than glibc)")
     parser.add_argument("--work", metavar="DIR", help="where cores are taken")
     parser.add_argument("--keep", action="store_true", help="keep the cores and heapsift's export")
     options = parser.parse_args()
@@ -83,7 +84,7 @@ def run_one(options, interpreter, work):
     try:
         for path in glob.glob(cores.PROGRAMS + "/*.py"):
             shutil.copy(path, folder)
-        core, _ = cores.take_at_rest(interpreter, ["expressions.py"], "gcore", folder, os.path.join(folder, "expressions.jsonl"))
+        core, _ = cores.take_at_rest(interpreter, ["expressions.py"], options.kind, folder, os.path.join(folder, "expressions.jsonl"))
         export, problem = ask_heapsift(options, cores.TakenCore(core, "", folder, ""), interpreter)
         return problem or compare(options, interpreter, core, folder, export)
     except (cores.NoCore, OSError) as reason:

@@ -97,8 +97,8 @@ def main():
     failures = missing_interpreters(found, options.required)
     if not found:
         failures.append("no interpreter was found")
-    if cores.why_no_gcore():
-        failures.append(cores.why_no_gcore())
+    if cores.why_not(options.kind):
+        failures.append(cores.why_not(options.kind))
         found = []
     print("%-16s %7s" % ("interpreter", "places") + " %10s" * len(_OUTCOMES) % _OUTCOMES, flush=True)
     for interpreter in found:
@@ -118,6 +118,7 @@ def parse():
     parser.add_argument("--versions", metavar="DIR", help="a folder of interpreters as pyenv makes it")
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with NumPy, is not at hand")
     parser.add_argument("--names", action="store_true", help="print each place with the names that heapsift has for it")
+    parser.add_argument("--kind", default="gcore", choices=("gcore", "capture"), help="capture, where gdb cannot read the stacks of threads (it is older than glibc)")
     parser.add_argument("--work", metavar="DIR", help="where cores are taken")
     parser.add_argument("--keep", action="store_true", help="keep the cores and heapsift's export")
     options = parser.parse_args()
@@ -142,7 +143,8 @@ def ask_the_process(options, interpreter, folder):
     process = cores.start(interpreter, ["places.py"], folder)
     try:
         places = read_lines(wait_for(os.path.join(folder, "places.jsonl"), process))
-        core = cores.gcore(process.pid, os.path.join(folder, "core"))
+        cores.of_living(options.kind, process.pid, os.path.join(folder, "core"))
+        core = os.path.join(folder, "core.%d" % process.pid)
         export, problem = ask_heapsift(options, cores.TakenCore(core, "", folder, ""), interpreter)
         if problem:
             return problem

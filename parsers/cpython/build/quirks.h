@@ -16,6 +16,9 @@ inline bool reports_since(const Layout& layout, int minor) { return since(minor)
 /// of interned strings has and does not count.
 inline bool reports_interned_strings(const Layout& layout) { return since(14).contain(layout.version); }
 
+/// Whether a dict that refers to nothing which the collector tracks may be untracked by it.
+inline bool collector_untracks_dicts(const Layout& layout) { return until(13).contain(layout.version); }
+
 /// Code objects take part in collection in free-threaded builds, and report their constants (codeobject.c).
 inline bool code_reports_constants(const Layout& layout) { return layout.object.ob_gc_bits.present(); }
 
