@@ -95,7 +95,10 @@ ArraysResult find_arrays_of(Work& work, const ArraysQuery& query) {
     add_dropped(holding, dropped);
     const auto find_holders = [&](std::size_t limit, bool with_dominators, std::size_t shown) {
         std::optional<RetainedLookup> retained;
-        if (with_dominators) retained.emplace(graph, work.retained());
+        if (with_dominators) {
+            retained.emplace(graph, work.retained());
+            graph.give_up_sources();  // the search for what holds the arrays takes as much memory
+        }
         result.holders = array_holders(graph, result.table, holding, query.only_pinned, limit,
                                        retained ? &*retained : nullptr, work.progress());
         if (retained) result.common = common_holder(*retained, result.holders, shown, work.answers());

@@ -42,13 +42,18 @@ bool is_of_classes(const ReferenceName& name) {
 
 }  // namespace
 
-/// Which nodes a node dominates: those of a range, if they are numbered in an order of the tree. Those that dominate
-/// none need no number: they are dominated by what dominates their dominator.
+/// Which nodes a node dominates: those of a range, if they are numbered in an order of the tree. It is asked of nodes
+/// that lead to others, and of blocks; what dominates none of these needs no number: a record of numbers and texts
+/// does not. What has none is dominated by what dominates its dominator.
 class OtherHolders::DominatedRanges {
 public:
-    explicit DominatedRanges(const DominatorTree& tree) : tree_(tree), inner_(tree.reached()) {
+    DominatedRanges(const HeapGraph& graph, const DominatorTree& tree) : tree_(tree), inner_(tree.reached()) {
         const auto reached = static_cast<std::uint32_t>(tree.reached());
-        for (std::uint32_t p = 1; p < reached; ++p) inner_.add(tree.dominator(p));
+        for (std::uint32_t p = 1; p < reached; ++p) {
+            const NodeId node = graph.preorder().node_at(p);
+            if (!graph.targets(node).empty() || graph.kind(node) == NodeKind::block)
+                inner_.add(tree.dominator(p));
+        }
         inner_.finish();
         ranges_.resize(inner_.count());
         for (std::uint32_t p = reached, place = inner_.count(); p-- > 1;)
@@ -65,12 +70,13 @@ public:
         }
     }
 
-    /// By position; true for the node itself.
+    /// By position; true for the node itself. `below` leads to something, or is a block.
     bool dominates(std::uint32_t above, std::uint32_t below) const {
         if (above >= below) return above == below;
         if (!inner_.has(above)) return false;
         const Range& range = ranges_[inner_.rank(above)];
         const std::uint32_t nearest = inner_.has(below) ? below : tree_.dominator(below);
+        if (!inner_.has(nearest)) return false;
         const std::uint32_t number = ranges_[inner_.rank(nearest)].first;
         return range.first <= number && number < range.past;
     }
@@ -81,14 +87,15 @@ private:
         std::uint32_t past = 1;  // at first how many there are
     };
     const DominatorTree& tree_;
-    RankedSet inner_;            // positions of those that dominate others
+    RankedSet inner_;            // positions of those that have a number
     std::vector<Range> ranges_;  // by place among these
 };
 
 /// Meets the references of one object after another.
 class OtherHolders::References final : public OwnedReferenceVisitor {
 public:
-    References(OtherHolders& found, const RetainedSizes& sizes) : found_(found), ranges_(sizes.tree) {}
+    References(OtherHolders& found, const RetainedSizes& sizes)
+        : found_(found), ranges_(found.graph_, sizes.tree) {}
 
     /// Names of references cost ten times what their targets do, and most objects have but one holder.
     void of(ObjectId source) {

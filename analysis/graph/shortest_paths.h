@@ -20,15 +20,20 @@
 
 namespace heapsift {
 
-/// The result of a search. 6 bytes per node, 8 once a path costs 65,535, and 4 per settled node.
+/// The result of a search. 6 bytes per node, 8 once a path costs 65,535; and 4 per settled node, where their order is
+/// kept.
 struct PathForest {
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    explicit PathForest(std::size_t node_count) : cost(node_count), previous(node_count) {}
+    explicit PathForest(std::size_t node_count, bool with_order = true)
+        : cost(node_count), previous(node_count), keeps_order(with_order) {
+        if (with_order) settled.reserve(node_count);  // unused room is never touched
+    }
 
     NarrowNumbers cost;               // by node; `none` if no path was found (yet)
     Column<NodeId, NodeId> previous;  // `no_node` for a start
-    std::vector<NodeId> settled;      // in the order in which they were settled: each after its `previous`
+    bool keeps_order;
+    std::vector<NodeId> settled;  // if so: in the order in which they were settled, each after its `previous`
 };
 
 /// Nodes that wait, taken from the first to the last while others are added: in pieces, of which each is given back
@@ -73,13 +78,16 @@ public:
     bool is_settled(NodeId node) const { return settled_[node]; }
 
     /// Takes the path to `node` that comes from `previous` and costs `cost`, if it is cheaper than the known
-    /// one; of two equal ones the first stays. `previous` is `no_node` if the path starts at `node`.
-    bool offer(NodeId node, NodeId previous, std::uint32_t cost) {
+    /// one; of two equal ones the first stays. `previous` is `no_node` if the path starts at `node`. Without `waits` the
+    /// node is never settled, and half of those of a heap need not wait: those from which no path continues.
+    bool offer(NodeId node, NodeId previous, std::uint32_t cost, bool waits = true) {
         if (cost >= forest_.cost[node]) return false;
         forest_.cost.set(node, cost);
         forest_.previous[node] = previous;
-        buckets_[cost % bucket_count].push_back(node);
-        ++pending_;
+        if (waits) {
+            buckets_[cost % bucket_count].push_back(node);
+            ++pending_;
+        }
         return true;
     }
 
@@ -98,7 +106,7 @@ public:
                 --pending_;
                 if (forest_.cost[node] != cost || settled_[node]) continue;
                 settled_[node] = true;
-                forest_.settled.push_back(node);
+                if (forest_.keeps_order) forest_.settled.push_back(node);
                 if (!settle(node)) return;
             }
             bucket.clear();

@@ -124,18 +124,18 @@ public:
     }
 
     void run(const std::vector<ObjectId>& wanted, const ProgressCallback& progress) {
-        std::size_t left = wanted.size();
-        const bool all = wanted.empty();
+        std::size_t left = wanted.size(), settled = 0;
+        wanted_.resize(wanted.empty() ? 0 : graph_.object_count());
+        for (const ObjectId object : wanted) wanted_[object] = true;
         start();
         search_.run(
             [&](NodeId node) {
                 const ObjectId object = graph_.object_of(node);
-                const std::size_t settled = paths_.forest.settled.size();
                 if (progress && settled % (1 << 18) == 0)
                     progress("paths",
                              static_cast<double>(settled) / static_cast<double>(graph_.object_count()));
-                if (!all && std::binary_search(wanted.begin(), wanted.end(), object) && --left == 0)
-                    return false;
+                ++settled;
+                if (is_wanted(object) && --left == 0) return false;
                 if (std::binary_search(ends_.begin(), ends_.end(), object)) return true;
                 source_ = object;
                 names_globals_ = wishes_.calls_last && is_module_dict(object);
@@ -156,6 +156,7 @@ public:
     }
 
 private:
+    bool is_wanted(ObjectId object) const { return !wanted_.empty() && wanted_[object]; }
     bool is_module_dict(ObjectId object) const {
         const std::vector<Address>& dicts = graph_.root_set().modules_and_dicts();
         return std::binary_search(dicts.begin(), dicts.end(), graph_.columns().address_of(object));
@@ -189,6 +190,7 @@ private:
             paths_.forest.cost.fetch(node);
             __builtin_prefetch(&paths_.forest.previous[node], 1);
             graph_.preorder().fetch_position(node);
+            graph_.fetch_row(node);
             columns.objects.types.fetch(target);
             if (wishes_.name_steps) paths_.steps.fetch(target);
         }
@@ -229,13 +231,15 @@ private:
         if ((type < left_out_.size() && left_out_[type]) ||
             std::binary_search(wishes_.without.begin(), wishes_.without.end(), target))
             return false;
-        return search_.offer(HeapGraph::node_of(target), HeapGraph::node_of(previous), cost);
+        const bool waits = paths_.forest.keeps_order || is_wanted(target) || !graph_.targets(target).empty();
+        return search_.offer(HeapGraph::node_of(target), HeapGraph::node_of(previous), cost, waits);
     }
 
     RootPaths& paths_;
     const HeapGraph& graph_;
     const PathWishes& wishes_;
     std::vector<ObjectId> ends_;
+    std::vector<bool> wanted_;    // by object; empty if all are
     std::vector<bool> left_out_;  // by type
     ObjectId garbage_list_ = no_object;
     PathSearch<most_step_cost + of_one_instance> search_{paths_.forest};
@@ -249,8 +253,7 @@ private:
 
 RootPaths root_paths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted,
                      std::vector<ObjectId> ends, const ProgressCallback& progress) {
-    RootPaths paths{PathForest(graph.object_count()), {}, {}};
-    if (wanted.empty()) paths.forest.settled.reserve(graph.object_count());  // unused room is never touched
+    RootPaths paths{PathForest(graph.object_count(), wishes.name_steps), {}, {}};
     if (wishes.name_steps) paths.steps = NarrowNumbers(graph.object_count());
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());

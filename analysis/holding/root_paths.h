@@ -18,9 +18,10 @@ struct PathWishes {
     bool without_frames = false;      // no frame, running or not, may be on a path
     bool without_tracebacks = false;  // no traceback may
     std::vector<ObjectId> without;    // sorted: nor any of these
-    bool name_steps = false;          // fill `steps`: 2 bytes more per object
-    bool calls_last = false;  // what lasts is named before locals of running calls, the inner ones last; what many
-                              // hang in before a global that is one of them
+    bool name_steps = false;          // fill `steps` and `order`: 6 bytes more per object
+    bool calls_last =
+        false;  // what lasts is named before locals of running calls, the inner ones last; what many
+                // hang in before a global that is one of them
 };
 
 /// The cheapest paths to objects: columns by object, 6 bytes each.
@@ -48,7 +49,7 @@ struct RootPaths {
                               const ReferenceName& name);
     /// From the object at the root down to `object`, both included.
     std::vector<ObjectId> path(ObjectId object) const;
-    /// In the order in which they were reached: each object after its `previous`.
+    /// With PathWishes::name_steps: in the order in which they were reached, each object after its `previous`.
     const std::vector<NodeId>& order() const { return forest.settled; }
 };
 

@@ -133,3 +133,34 @@ TEST_CASE("shortest paths: a chain, a ring and a star of a million nodes", "[gra
     for (std::uint32_t node = 1; node < n; ++node) cost += step(node - 1, node);
     CHECK(along.cost[NodeId(n - 1)] == cost);
 }
+
+TEST_CASE("shortest paths: what need not wait has the path that it has otherwise, and is not settled",
+          "[graph][paths]") {
+    const std::uint32_t n = 300;
+    std::mt19937 random(7);
+    const Adjacency graph = graph_of(n, random_edges(random, n, n + n / 2));
+    const Starts starts = {{0, 2}, {5, 0}, {17, 4}};
+    const PathForest usual = forest_of(graph, starts);
+    PathForest forest(n, false);
+    PathSearch<most> search(forest);
+    const auto waits = [&](NodeId node) { return !graph.targets(node).empty(); };
+    for (const auto& [node, cost] : starts) search.offer(NodeId(node), no_node, cost, waits(NodeId(node)));
+    std::size_t settled = 0;
+    search.run([&](NodeId node) {
+        REQUIRE(waits(node));
+        ++settled;
+        for (const NodeId target : graph.targets(node))
+            if (!search.is_settled(target))
+                search.offer(target, node, forest.cost[node] + step(node, target), waits(target));
+        return true;
+    });
+    CHECK(forest.settled.empty());
+    std::size_t leaves = 0;
+    for (NodeId node{0}; node < n; ++node) {
+        CHECK(forest.cost[node] == usual.cost[node]);
+        CHECK(forest.previous[node] == usual.previous[node]);
+        leaves += usual.cost[node] != none && !waits(node);
+    }
+    CHECK(leaves > 10);
+    CHECK(settled + leaves == usual.settled.size());
+}
