@@ -24,6 +24,7 @@ import time
 
 _libc = ctypes.PyDLL(None)
 _fork, _waitpid, _kill = _libc.fork, _libc.waitpid, _libc.kill
+_without_gil = "t" in getattr(sys, "abiflags", "")
 
 
 def record(path, **more):
@@ -31,8 +32,13 @@ def record(path, **more):
     by_kernel = os.environ.get("HEAPSIFT_CORE_BY") == "kernel"
     sys.setswitchinterval(1000)
     time.sleep(0.05)  # those that wait by the old interval get it meanwhile
+    if _without_gil:
+        _libc.PyOS_BeforeFork()
     child = _fork()
     if child == 0:
+        if _without_gil:
+            _libc._PyParkingLot_AfterFork()  # the lists of those that wait: none of them is here
+            _libc.PyOS_AfterFork_Parent()
         _write(path, more)
     _waitpid(child, None, 0)
     if by_kernel:
@@ -69,14 +75,13 @@ def _mark_finalizers():
     ob_gc_bits (_PyGC_BITS_FINALIZED), the byte before ob_ref_local (object.h)."""
     header = sys.getsizeof([]) - [].__sizeof__()
     before = 8 if sys.version_info >= (3, 8) else header - 16
-    without_gil = "t" in getattr(sys, "abiflags", "")
     with_finalizer = {}
     for obj in gc.get_objects():
         cls = type(obj)
         if cls not in with_finalizer:
             with_finalizer[cls] = hasattr(cls, "__del__")
         if with_finalizer[cls]:
-            if without_gil:
+            if _without_gil:
                 ctypes.c_uint8.from_address(id(obj) + 11).value |= 2
             else:
                 ctypes.c_size_t.from_address(id(obj) - before).value |= 1
