@@ -4,6 +4,7 @@
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/memory/block_numbers.h"
+#include "parsers/snapshot/kept_stacks.h"
 #include "parsers/snapshot/reported_references.h"
 
 #include <algorithm>
@@ -13,7 +14,10 @@
 namespace heapsift {
 
 CoreHeap::CoreHeap(std::unique_ptr<HeapSnapshot> heap, std::unique_ptr<HeapSources> sources)
-    : HeapReader(*heap), heap_(std::move(heap)), sources_(std::move(sources)) {}
+    : HeapReader(*heap),
+      heap_(std::move(heap)),
+      sources_(std::move(sources)),
+      kept_stacks_(kept_object_stacks(*sources_->python, *sources_->allocations)) {}
 
 CoreHeap CoreHeap::open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress,
                         IndexFile* index, std::size_t runtime) {
@@ -259,6 +263,9 @@ ReportedReferences CoreHeap::reported_references(std::span<const std::uint8_t> a
 }
 
 bool CoreHeap::handed_out(Address address) const {
+    const auto above = std::upper_bound(kept_stacks_.begin(), kept_stacks_.end(), address,
+                                        [](Address a, const AddressRange& r) { return a < r.start; });
+    if (above != kept_stacks_.begin() && std::prev(above)->contains(address)) return false;
     return sources_->allocations->is_static(address) || sources_->allocations->in_allocated_block(address);
 }
 

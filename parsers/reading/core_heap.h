@@ -78,7 +78,8 @@ private:
     const TypeInfo& type_info(ObjectId object) const { return snapshot().type_info(object); }
 
     std::unique_ptr<HeapSnapshot> heap_;
-    std::unique_ptr<HeapSources> sources_;  // refers to heap_
+    std::unique_ptr<HeapSources> sources_;   // refers to heap_
+    std::vector<AddressRange> kept_stacks_;  // kept_stacks.h
 };
 
 }  // namespace heapsift

@@ -81,7 +81,7 @@ public:
     /// object.
     virtual AddressFinding locate(Address address) const = 0;
     /// False if the address lies in memory that an allocator has: in a free block, or in what it has not handed
-    /// out. What was written there before may still be in it.
+    /// out; or in a stack that the collector keeps empty. What was written there before may still be in it.
     virtual bool handed_out(Address) const { return true; }
 
     // The following need the references, except visit_references, which needs them only if some of the

@@ -6,9 +6,9 @@
 // leftovers go first: a variable before a heap block, a stack last.
 //
 // Words that are certainly dead are skipped: free blocks; blocks that malloc keeps for the next request; what
-// is below a thread's stack pointer; frames of functions that have returned; and the interpreter's arrays of
-// free objects. Below its count such an array holds dead objects; behind it are objects that were taken out,
-// which may be alive but are not held by the array.
+// is below a thread's stack pointer; frames of functions that have returned; what the collector was done with
+// (kept_stacks.cpp); and the interpreter's arrays of free objects. Below its count such an array holds dead
+// objects; behind it are objects that were taken out, which may be alive but are not held by the array.
 
 #include "parsers/snapshot/native_references.h"
 
@@ -16,6 +16,7 @@
 #include "parsers/elf/word_sweep.h"
 #include "parsers/memory/region_map.h"
 #include "parsers/snapshot/callback_tables.h"
+#include "parsers/snapshot/kept_stacks.h"
 #include "parsers/snapshot/thread_stacks.h"
 
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ public:
           owned_(std::move(places)),
           frames_(frames),
           stacks_(thread_stacks(core, access.allocations())),
+          free_lists_(kept_object_stacks(access.heap(), access.allocations())),
           callbacks_(find_callback_tables(access)) {
         for (const PythonInterpreter& interpreter : access.heap().runtime().interpreters) {
             add_state(interpreter.address, access.heap().layout().interpreter_state.size);
