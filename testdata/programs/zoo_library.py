@@ -5,6 +5,7 @@ import functools
 import io
 import itertools
 import operator
+import os
 import tempfile
 import threading
 
@@ -194,7 +195,7 @@ def streams():
 
 @exhibit
 def threads():
-    """They wait for events that nobody sets: each has locals and its own threading.local."""
+    """They wait for events that nobody sets: each has locals and its own threading.local. With HEAPSIFT_ALONE they are not started."""
     local = threading.local()
     never = threading.Event()
     started = threading.Semaphore(0)
@@ -209,10 +210,11 @@ def threads():
         never.wait()
 
     workers = [threading.Thread(target=wait_for_ever, args=(i,), name="worker %d" % i, daemon=True) for i in range(4)]
-    for worker in workers:
-        worker.start()
-    for _ in workers:
-        started.acquire()
+    if not os.environ.get("HEAPSIFT_ALONE"):
+        for worker in workers:
+            worker.start()
+        for _ in workers:
+            started.acquire()
     local.rows = ["of the main thread"]
     return (workers, local, never, threading.Lock(), threading.RLock(), threading.Condition(), threading.Barrier(2),
             threading.BoundedSemaphore(3), threading.Timer(1000, print))

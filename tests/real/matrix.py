@@ -87,7 +87,7 @@ def parse():
 def row(options, interpreter, allocator, kind, work, program):
     """Prints it; returns what is wrong, or None."""
     try:
-        taken = cores.take(interpreter, program, kind, work, HEAPSIFT_TRUTH_REFERENTS="1")
+        taken = cores.take(interpreter, program, kind, work, HEAPSIFT_TRUTH_REFERENTS="1", **({"HEAPSIFT_ALONE": "1"} if program == WITHOUT_THREADS else {}))
     except cores.NoCore as reason:
         return str(reason)
     try:
