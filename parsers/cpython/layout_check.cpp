@@ -54,8 +54,10 @@ std::optional<std::string> fault_in(const Layout& layout, const Layout& table, c
     for (const LayoutFieldName& field : members) {
         const LayoutOffset place = layout_place(layout, field);
         if (!place.present()) {
-            // 2.7 is one version: it has what its table has.
-            const bool required = is_python_2(layout.version)
+            // 2.7 is one version: it has what its table has. So does a build without the GIL, which lacks
+            // some of its version's fields.
+            const bool by_table = is_python_2(layout.version) || layout.version.free_threaded;
+            const bool required = by_table
                                       ? field.versions.every_build && layout_place(table, field).present()
                                       : field.versions.require(layout.version);
             if (required) return fmt::format("{} is not in it", field.field_name);

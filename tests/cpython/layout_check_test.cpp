@@ -97,6 +97,17 @@ TEST_CASE("layout check: debug information that says what the table says changes
     CHECK(same(completed_layout(table, nothing).layout, table));
 }
 
+TEST_CASE("layout check: a build without the GIL has what its table has",
+          "[cpython][layout][free-threaded]") {
+    for (const Layout* table : free_threaded_layouts()) {
+        CHECK(layout_faults(*table, *table).empty());  // without the interpreter's arrays of free lists
+        CHECK(completed_layout(*table, *table).refused.empty());
+        Layout read = *table;
+        read.list.ob_item = {};
+        CHECK(completed_layout(*table, read).refused.size() == 1);
+    }
+}
+
 TEST_CASE("layout check: a struct without a field of its version is refused, and the table's is used",
           "[cpython][layout]") {
     const Layout& table = *GENERATE(from_range(all_layouts()));
