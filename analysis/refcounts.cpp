@@ -6,6 +6,10 @@
 // C code also keeps a str or bytes for its characters alone, and points at these: NumPy's docstrings, names
 // of types. Such a word in a module's data counts as one of the references.
 //
+// Types of extension modules have structs of C libraries inside, and the library points at these: libev's list of
+// timers at the ev_timer in each of gevent's. A word in use that points into the part of an object that C code alone
+// knows counts as one of the references as well.
+//
 // If all words of memory and registers that contain the object's address are references that were found, or were
 // left in memory that is free now, nothing else can hold it: the other references leaked, whatever module took
 // them. (Except for what is in memory that was not saved.) An address with a tag in its lowest three bits counts
@@ -38,17 +42,16 @@ namespace {
 constexpr std::int64_t as_good_as_immortal = 900'000'000;
 constexpr std::uint64_t tag_mask = 7;
 
-/// Calls `visit(address, word)` with each aligned word of saved, writable memory that is in `set` but for its
-/// lowest three bits.
+/// Calls `visit(address, word)` with each aligned word of saved, writable memory.
 template <class Visit>
-void visit_untagged(const AddressSpace& memory, const AddressSet& set, Visit&& visit) {
+void visit_words(const AddressSpace& memory, Visit&& visit) {
     for (const SweepPiece& piece : pieces_to_sweep(memory)) {
         const std::uint64_t misaligned = (piece.segment->start + piece.from).value % 8;
         for (std::uint64_t at = piece.from + (misaligned == 0 ? 0 : 8 - misaligned); at + 8 <= piece.to;
              at += 8) {
             std::uint64_t word = 0;
             std::memcpy(&word, piece.segment->data + at, 8);
-            if (set.contains(word & ~tag_mask)) visit(piece.segment->start + at, word);
+            visit(piece.segment->start + at, word);
         }
     }
 }
@@ -96,7 +99,7 @@ struct ComparedCounts {
         std::uint32_t words = 0;
         std::int64_t leaked = 0;
     };
-    struct TextWord {  // points at the characters of an object
+    struct TextWord {  // points at the characters of an object, or at a struct of C code inside it
         ObjectId object = no_object;
         Address word;
     };
@@ -160,6 +163,7 @@ public:
             if (const TypeId type = columns().type_of(object); type < wanted_.size() && wanted_[type])
                 check(object, type);
         find_text_holders();
+        find_holders_of_structs();
         find_leaked();
         explain_deficits();
         result_.guesses = graph_.guesses().allowed > 0;
@@ -274,11 +278,49 @@ private:
                         if (held == by_characters.end()) return;
                         Found& found = excess_[held->second];
                         if (found.excess <= found.words) return;
-                        ++found.words;
-                        ++row_of(columns().type_of(found.object), true).explained;
-                        ++result_.explained;
-                        text_words_.emplace(found.object, at);
+                        add_word_into(found, at);
                     });
+    }
+
+    /// Words elsewhere that point into what C code alone knows of an object.
+    void find_holders_of_structs() {
+        struct Body {
+            std::uint64_t from, to;
+            std::size_t found;
+        };
+        constexpr std::uint64_t behind_header = 16, longest = 1 << 16, page = 4096, page_bits = 1 << 20;
+        std::vector<Body> bodies;
+        std::vector<bool> pages(page_bits);
+        for (std::size_t i = 0; i < excess_.size(); ++i) {
+            const TypeInfo& type = columns().type_info(excess_[i].object);
+            const std::uint64_t at = columns().address_of(excess_[i].object).value;
+            const std::uint64_t size = std::min(type.guess_end, longest);
+            if (!type.guessed || size <= behind_header || excess_[i].excess <= excess_[i].words) continue;
+            bodies.push_back({at + behind_header, at + size, i});
+            for (std::uint64_t p = (at + behind_header) / page; p <= (at + size - 1) / page; ++p)
+                pages[p % page_bits] = true;
+        }
+        if (bodies.empty()) return;
+        std::sort(bodies.begin(), bodies.end(), [](const Body& a, const Body& b) { return a.from < b.from; });
+        const std::uint64_t lowest = bodies.front().from, highest = bodies.back().to;
+        visit_words(heap_.core().memory(), [&](Address at, std::uint64_t word) {
+            if (word < lowest || word >= highest || !pages[word / page % page_bits]) return;
+            auto body = std::upper_bound(bodies.begin(), bodies.end(), word,
+                                         [](std::uint64_t w, const Body& b) { return w < b.from; });
+            if (body == bodies.begin() || word >= (--body)->to) return;
+            Found& found = excess_[body->found];
+            const bool own = at.value >= body->from && at.value < body->to;
+            if (own || word % 8 != 0 || found.excess <= found.words || !heap_.handed_out(at)) return;
+            add_word_into(found, at);
+        });
+    }
+
+    /// A word that points at something inside an object holds it.
+    void add_word_into(Found& found, Address word) {
+        ++found.words;
+        ++row_of(columns().type_of(found.object), true).explained;
+        ++result_.explained;
+        text_words_.emplace(found.object, word);
     }
 
     /// Finds the excess references for which no word is left over. Leaves out static objects: compiled words
@@ -299,8 +341,8 @@ private:
             if (found != open.end()) ++((word & tag_mask) == 0 ? words : tagged)[found->second];
         };
         const AddressSet set(std::move(addresses));
-        visit_untagged(heap_.core().memory(), set, [&](Address at, std::uint64_t word) {
-            if (heap_.handed_out(at)) look_at(word);
+        visit_words(heap_.core().memory(), [&](Address at, std::uint64_t word) {
+            if (set.contains(word & ~tag_mask) && heap_.handed_out(at)) look_at(word);
         });
         for (const CoreThread& thread : heap_.core().threads())
             for (const std::uint64_t word : thread.registers) look_at(word);
@@ -385,14 +427,14 @@ private:
 
 namespace {
 
-/// The place of a word that points at characters.
-std::string word_place(const CoreFile& core, Address word) {
+/// The place of a word that points at characters, or at a struct.
+std::string word_place(const CoreFile& core, Address word, std::string_view what) {
     const Module* module = module_of(core, word);
-    if (!module) return "<module data>";
+    if (!module) return fmt::format("<memory of C code, {}>", what);
     const std::string file = module->path.substr(module->path.rfind('/') + 1);
     const auto symbol = core.symbol_at(*module, word);
-    return symbol ? fmt::format("<{} {}+{:#x}, to its characters>", file, symbol->name, symbol->offset)
-                  : fmt::format("<{}+{:#x}, to its characters>", file, word - module->start);
+    return symbol ? fmt::format("<{} {}+{:#x}, {}>", file, symbol->name, symbol->offset, what)
+                  : fmt::format("<{}+{:#x}, {}>", file, word - module->start, what);
 }
 
 RefcountRow row_of(const HeapReader& heap, const ComparedCounts::Found& found) {
@@ -419,6 +461,7 @@ void name_holders(const HeapReader& heap, const std::vector<ComparedCounts::Text
         row->second->holders.push_back({reference.word, notation(reference.step), {}});
         words.push_back(reference.word);
     });
+    for (const auto& text : text_words) words.push_back(text.word);
     NativeHolderFinder holders(heap);
     holders.find_ways_to(words, question, answers);
     for (RefcountRow& row : rows)
@@ -427,8 +470,14 @@ void name_holders(const HeapReader& heap, const std::vector<ComparedCounts::Text
         const auto [first, last] = std::equal_range(
             text_words.begin(), text_words.end(), ComparedCounts::TextWord{row.object.id, {}},
             [](const auto& a, const auto& b) { return a.object < b.object; });
+        const std::uint64_t flags = heap.snapshot().type_info(row.object.id).flags;
+        const bool is_text = (flags & (str_subclass_flag | bytes_subclass_flag)) != 0;
         for (auto text = first; text != last; ++text)
-            row.holders.push_back({text->word, word_place(heap.core(), text->word), {}});
+            row.holders.push_back(
+                {text->word,
+                 word_place(heap.core(), text->word, is_text ? "to its characters" : "to a struct in it"),
+                 module_of(heap.core(), text->word) ? decltype(RefcountHolder::by){}
+                                                    : holders.of(text->word)});
         const Module* module = module_of(heap.core(), row.object.address);
         if (!module || row.excess <= static_cast<std::int64_t>(row.holders.size())) continue;
         row.holders.push_back({row.object.address,

@@ -214,7 +214,7 @@ private:
                 const auto answer = ++asked_ > most_asked ? std::nullopt : traverse_->ask(is_gc, object);
                 if (!answer) continue;
                 if (static_cast<std::uint32_t>(*answer) == 0) {  // an int
-                    add_row(object, {});
+                    add_row(object, {&not_asked, 1});
                     ++known;
                     continue;
                 }

@@ -10,6 +10,7 @@
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/running_frames.h"
 #include "parsers/cpython/type_flags.h"
+#include "parsers/snapshot/nothing_reported.h"
 
 #include <fmt/format.h>
 
@@ -235,20 +236,6 @@ ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
     facts.references_exact = references_exact(object, type);
     return facts;
 }
-
-namespace {
-
-/// For an object that takes no part in collection: nothing is reported, so strong references become hidden.
-struct NothingReported : ReferenceVisitor {
-    explicit NothingReported(ReferenceVisitor& v) : inner(v) {}
-    void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
-        if (kind != ReferenceKind::reported)
-            inner.visit(target, kind == ReferenceKind::strong ? ReferenceKind::hidden : kind, name);
-    }
-    ReferenceVisitor& inner;
-};
-
-}  // namespace
 
 bool ObjectAccess::references_exact(Address object, const TypeInfo& type) const {
     if (const auto* const reading = reading_of(type); reading && is_gc(object, type))

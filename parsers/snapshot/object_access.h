@@ -125,6 +125,8 @@ private:
     }
     bool visit_traversed(const ObjectReader& object, const TraversedReferences::Reading& reading,
                          ReferenceVisitor& visit) const;
+    void name_visits(const ObjectReader& object, const TraversedReferences::Reading& reading,
+                     VisitList& visits, ReferenceVisitor& visit) const;
     void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to,
                        ReferenceVisitor& visit) const;
 

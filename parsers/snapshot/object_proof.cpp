@@ -14,9 +14,16 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t max_refcount = 0xffffffff;
+constexpr std::uint64_t lowest_address = 4096;
 
 /// A count above 2^32 would need 32 GiB of references; immortal objects (3.12+) have 2^32 - 1.
 bool alive(std::uint64_t count) { return count != 0 && count <= max_refcount; }
+
+/// The address of an object is not a count. Such pairs occur in an array of one pointer in a block that was an int,
+/// and where a C module's variables lie side by side: an object, and a type.
+bool is_address_of_object(const PythonHeap& heap, std::uint64_t count) {
+    return count >= lowest_address && Address(count).aligned(8) && heap.type_of(Address(count)) != no_type;
+}
 
 /// Whether what stands beside the counts of a free-threaded build's object is what can be there (object.h): flags
 /// (3.13: none), a mutex, the collector's bits, and the owner, the address of a thread's control block.
@@ -60,10 +67,7 @@ Verdict ObjectProof::in_block(Address object, const TypeInfo& type, std::uint64_
                               std::uint64_t slack) const {
     const std::uint64_t count = count_of(heap_, object);
     if (!alive(count) || in_hash_table(heap_, object) || !header_reads(object, type)) return Verdict::no;
-    // The address of an object is not a count. Such pairs occur in an array of one pointer in a block
-    // that was an int, or in a C module's two types.
-    if (count >= 4096 && Address(count).aligned(8) && heap_.type_of(Address(count)) != no_type)
-        return Verdict::no;
+    if (is_address_of_object(heap_, count)) return Verdict::no;
     const ObjectReader reader(heap_, object, type);
     const std::uint64_t requested = access_.requested(reader);
     if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return Verdict::no;
@@ -139,12 +143,24 @@ ObjectProof::Elsewhere ObjectProof::elsewhere(Address object, TypeId id) const {
     if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object))
         return {};
     if (in_hash_table(heap_, object) || in_table_of_types(heap_, object, type)) return {};
+    if (are_variables(object, type)) return {};
     if (!header_reads(object, type) || !fits_inside(object, type)) return {};
     if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type)))
         return {};
     if (access_.sizes(object, type).damaged || !references_lead_into_memory(access_, object, type)) return {};
     return {Verdict::doubtful,
             access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference};
+}
+
+/// A module's variables: any number, or a pointer, and behind it the address of a type that nobody describes. What such
+/// a type's instances look like is not known, but they are made on the heap: to the collector's header that one
+/// has, an object in static data would have no bytes.
+bool ObjectProof::are_variables(Address object, const TypeInfo& type) const {
+    if (!type.guessed || !access_.allocations().is_static(object)) return false;
+    const std::uint64_t count = count_of(heap_, object);
+    const bool is_pointer =
+        count >= lowest_address && memory_.state_of(Address(count)) != ByteState::unmapped;
+    return is_pointer || access_.is_gc(object, type);
 }
 
 /// True if an object in the middle of a malloc block ends before the block does, and its count is not a

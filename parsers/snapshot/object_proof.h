@@ -36,6 +36,7 @@ public:
 
 private:
     bool header_reads(Address object, const TypeInfo& type) const;
+    bool are_variables(Address object, const TypeInfo& type) const;
     bool fits_inside(Address object, const TypeInfo& type) const;
     bool in_block_of_numbers(Address object, const TypeInfo& type) const;
 

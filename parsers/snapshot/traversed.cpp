@@ -15,6 +15,8 @@ bool TraversedReferences::visits_of(const Reading& reading, Address object, cons
     }
     const std::uint32_t row = row_of(object);
     if (row == none) return false;
+    visits.nothing_asked = begin_[row + 1] - begin_[row] == 1 && targets_[begin_[row]] == not_asked;
+    if (visits.nothing_asked) return true;
     for (std::uint64_t at = begin_[row]; at < begin_[row + 1]; ++at) visits.add(targets_[at], -1);
     return true;
 }

@@ -41,6 +41,8 @@ public:
             if (Visit& one = (*this)[i]; one.target == target && !one.taken) return &one;
         return nullptr;
     }
+    /// The collector does not ask this object at all, so neither its class nor its attributes are reported.
+    bool nothing_asked = false;
     bool has(Address target) {
         for (std::size_t i = 0; i < count_; ++i)
             if ((*this)[i].target == target) return true;
@@ -52,6 +54,9 @@ private:
     std::vector<Visit> many_;
     std::size_t count_ = 0;
 };
+
+/// The one visit of an object whose tp_is_gc says that it takes no part.
+constexpr Address not_asked{};
 
 /// Memory: 16 bytes and 8 for each visit, of each object that was emulated; nothing for those of which a plan
 /// was learned.

@@ -10,6 +10,7 @@
 // would do so itself.
 
 #include "parsers/cpython/build/refcount.h"
+#include "parsers/snapshot/nothing_reported.h"
 
 namespace heapsift {
 namespace {
@@ -38,6 +39,17 @@ bool ObjectAccess::visit_traversed(const ObjectReader& object, const TraversedRe
                                    ReferenceVisitor& visit) const {
     VisitList visits;
     if (!traversed_->visits_of(reading, object.address(), heap_->memory(), visits)) return false;
+    if (visits.nothing_asked) {
+        NothingReported unreported(visit);
+        name_visits(object, reading, visits, unreported);
+    } else {
+        name_visits(object, reading, visits, visit);
+    }
+    return true;
+}
+
+void ObjectAccess::name_visits(const ObjectReader& object, const TraversedReferences::Reading& reading,
+                               VisitList& visits, ReferenceVisitor& visit) const {
     const TypeInfo& type = object.type();
     const TypeInfo& made_by_c = *c_base(*heap_, type);
     NameVisits names(visits, visit);
@@ -82,7 +94,6 @@ bool ObjectAccess::visit_traversed(const ObjectReader& object, const TraversedRe
             continue;
         visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::offset, "", word, type.address});
     }
-    return true;
 }
 
 }  // namespace heapsift

@@ -323,6 +323,63 @@ TEST_CASE("refcounts: a reference is no leak where a tagged word may be it", "[p
     CHECK(leaked(lost) == 1);
 }
 
+TEST_CASE("refcounts: a reference is no leak where C code points at a struct inside the object",
+          "[program][refcounts]") {
+    Library library;
+    ProgramHeap& program = library.program;
+    const Address timer = library.document(Address()), lost = library.document(Address()),
+                  in_itself = library.document(Address());
+    const Address loop = program.heap.allocate(64);  // as libev's list of timers, which gevent's point into
+    program.heap.put(loop + 8, timer + first_word);
+    program.heap.put(in_itself + first_word, in_itself + first_word + 8);
+    for (const Address leaked : {timer, lost, in_itself}) program.leak(leaked, 1);
+    const Address holder = library.document(loop);
+    program.module("app", "/srv/app/app.py", {{"HOLDER", holder}, {"Document", library.type}});
+    const Analysed analysed(program);
+    const RefcountsResult counts = refcounts(analysed.heap, {});
+    const auto row_of = [&](Address object) {
+        const auto row = std::find_if(counts.rows.begin(), counts.rows.end(),
+                                      [&](const RefcountRow& one) { return one.object.address == object; });
+        REQUIRE(row != counts.rows.end());
+        return *row;
+    };
+    CHECK(row_of(timer).leaked == 0);
+    REQUIRE(row_of(timer).holders.size() == 1);
+    CHECK(row_of(timer).holders[0].word == loop + 8);
+    CHECK(row_of(timer).holders[0].place == "<memory of C code, to a struct in it>");
+    CHECK(row_of(lost).leaked == 1);
+    CHECK(row_of(in_itself).leaked == 1);
+}
+
+TEST_CASE("snapshot: a module's variables are no object, though the second is a type",
+          "[program][snapshot]") {
+    ProgramHeap program;
+    const Address state = program.heap.c_type("fast.State", {.basicsize = 24}),
+                  scope =
+                      program.heap.c_type("fast.Scope", {.basicsize = 24, .flags = std::uint64_t{1} << 14});
+    const Address kept = program.python_class("Kept", {});
+    const Address word = program.hold_in_library(kept, "/usr/lib/fast.so");
+    const Address with_pointer = word + 64, with_number = word + 192, real = word + 320;
+    const auto put = [&](Address at, std::uint64_t count, Address type) {
+        program.heap.put(at, count);
+        program.heap.put(at + 8, type);
+    };
+    put(with_pointer, program.heap.allocate(64).value, state);
+    put(with_number, 200, scope);
+    put(real, 3, state);
+    // Blocks of C code, and a word of what is looked through by guess, lead there.
+    const Address holder = program.heap.object(program.heap.c_type("fast.Holder", {.basicsize = 40}));
+    program.heap.put(holder + 16, with_pointer);
+    program.heap.put(holder + 24, with_number);
+    program.heap.put(holder + 32, real);
+    program.module("app", "/srv/app/app.py", {{"HOLDER", holder}, {"Kept", kept}});
+    const Analysed analysed(program);
+    const auto is_object = [&](Address at) { return analysed.heap.snapshot().find(at) != no_object; };
+    CHECK_FALSE(is_object(with_pointer));
+    CHECK_FALSE(is_object(with_number));
+    CHECK(is_object(real));
+}
+
 TEST_CASE("native: an object and a block that hold each other do not become garbage", "[program][native]") {
     Library library;
     ProgramHeap& program = library.program;
