@@ -170,26 +170,54 @@ bool is_outermost_of_evaluation(const PythonHeap& heap, Address frame, std::vect
     return true;
 }
 
-/// Names by thread_id, from threading._active.
-std::map<std::uint64_t, std::string> thread_names(const PythonHeap& heap,
-                                                  const PythonInterpreter& interpreter) {
-    std::map<std::uint64_t, std::string> names;
-    const auto& of_module = heap.layout().module;
-    const Address module = heap.dict_value(interpreter.modules, "threading");
-    if (module.is_null() || !of_module.md_dict.present()) return names;
-    const Address active = heap.dict_value(heap.pointer(module + *of_module.md_dict), "_active");
-    if (!heap.is_dict(active)) return names;
-    heap.visit_dict(active, [&](Address key, Address thread) {
-        const auto id = small_int(heap, key);
-        const TypeId type = heap.type_of(thread);
-        if (!id || type == no_type) return;
-        const ObjectReader of_thread(heap, thread, heap.types()[type]);
-        Address name = instance_attribute(of_thread, "_name");
-        if (name.is_null()) name = instance_attribute(of_thread, "_Thread__name");  // 2.7
-        if (auto text = heap.unicode_text(name, longest_name)) names[*id] = std::move(*text);
-    });
-    return names;
-}
+/// What the interpreter's threading module has, and what its threads are called.
+class Threading {
+public:
+    Threading(const PythonHeap& heap, const PythonInterpreter& interpreter) : heap_(heap) {
+        const auto& of_module = heap.layout().module;
+        const Address module = heap.dict_value(interpreter.modules, "threading");
+        if (!module.is_null() && of_module.md_dict.present())
+            dict_ = heap.pointer(module + *of_module.md_dict);
+    }
+
+    /// Names by thread_id, from `_active`.
+    std::map<std::uint64_t, std::string> names() const {
+        std::map<std::uint64_t, std::string> names;
+        const Address active = dict_.is_null() ? Address() : heap_.dict_value(dict_, "_active");
+        if (!heap_.is_dict(active)) return names;
+        heap_.visit_dict(active, [&](Address key, Address thread) {
+            const auto id = small_int(heap_, key);
+            if (auto text = id ? name_of(thread) : std::nullopt) names[*id] = std::move(*text);
+        });
+        return names;
+    }
+
+    /// The name of `_main_thread`, if its ident is none of these. gevent and eventlet call it, and all that is in `_active`,
+    /// by greenlets instead of threads (gevent/monkey.py, patch_thread).
+    std::string main_thread_without(const std::vector<std::uint64_t>& thread_ids) const {
+        const Address thread = dict_.is_null() ? Address() : heap_.dict_value(dict_, "_main_thread");
+        if (thread.is_null()) return {};
+        const Address ident = attribute(thread, "_ident");
+        const auto id = ident.is_null() ? std::nullopt : small_int(heap_, ident);
+        if (!id || std::find(thread_ids.begin(), thread_ids.end(), *id) != thread_ids.end()) return {};
+        return name_of(thread).value_or("");
+    }
+
+private:
+    Address attribute(Address thread, const char* name) const {
+        const TypeId type = heap_.type_of(thread);
+        return type == no_type ? Address()
+                               : instance_attribute(ObjectReader(heap_, thread, heap_.types()[type]), name);
+    }
+    std::optional<std::string> name_of(Address thread) const {
+        Address name = attribute(thread, "_name");
+        if (name.is_null()) name = attribute(thread, "_Thread__name");  // 2.7
+        return heap_.unicode_text(name, longest_name);
+    }
+
+    const PythonHeap& heap_;
+    Address dict_;  // null if it was not imported
+};
 
 /// The thread state that has the interpreter's lock; null if none has it, or it cannot be known.
 Address lock_holder(const PythonHeap& heap, const PythonInterpreter& interpreter) {
@@ -304,7 +332,8 @@ std::vector<PythonThread> python_threads(std::span<const CoreThread> core_thread
     std::unordered_set<std::uint64_t> seen;
     const Layout& l = heap.layout();
     for (const PythonInterpreter& interpreter : heap.runtime().interpreters) {
-        const auto names = thread_names(heap, interpreter);
+        const Threading threading(heap, interpreter);
+        const auto names = threading.names();
         const Address holder = lock_holder(heap, interpreter);
         const std::size_t first = threads.size();
         // The newest comes first in the list.
@@ -335,6 +364,10 @@ std::vector<PythonThread> python_threads(std::span<const CoreThread> core_thread
         }
         std::stable_partition(threads.begin() + static_cast<std::ptrdiff_t>(first), threads.end(),
                               [&](const PythonThread& thread) { return thread.tid == pid; });
+        if (first == threads.size() || threads[first].tid != pid || !threads[first].name.empty()) continue;
+        std::vector<std::uint64_t> ids;
+        for (std::size_t i = first; i < threads.size(); ++i) ids.push_back(threads[i].thread_id);
+        threads[first].name = threading.main_thread_without(ids);
     }
     return threads;
 }

@@ -151,6 +151,40 @@ std::vector<SeenSlot> slots_of(PythonHeapBuilder& heap, const PythonFrame& frame
     return seen;
 }
 
+/// An instance of threading.Thread.
+Address make_thread_object(PythonHeapBuilder& heap, const char* name, std::uint64_t ident) {
+    const Address thread_class =
+        heap.python_class("Thread", {.module = "threading", .attributes = {"_target", "_name"}});
+    const Address thread = heap.object(thread_class);
+    const Address attributes =
+        heap.dict({{heap.str("_name"), heap.str(name)},
+                   {heap.str("_ident"), heap.integer(static_cast<std::int64_t>(ident))}});
+    const TypeInfo& type = heap.type(thread_class);
+    if (heap.minor() >= 11) {
+        if (heap.minor() >= 13 && (type.flags & inline_values_flag))
+            heap.set(thread + type.basicsize, heap.layout().dict_values.valid, std::uint8_t{0});
+        heap.put(thread - 24, attributes);
+    } else {
+        heap.put(thread + static_cast<std::uint64_t>(type.dictoffset), attributes);
+    }
+    return thread;
+}
+
+/// The process's first thread and another one, as the core has them; threading has these globals.
+std::vector<CoreThread> make_two_threads(PythonHeapBuilder& heap, Address globals) {
+    const Address module = heap.object("module");
+    heap.set(module, heap.layout().module.md_dict, globals);
+    make_thread(heap, {}, 0x7f0000000640);
+    make_thread(heap, {});
+    heap.runtime().interpreters.front().modules = heap.dict({{heap.str("threading"), module}});
+    CoreThread first, second;
+    first.tid = 1;
+    first.registers[21] = self;
+    second.tid = 4711;
+    second.registers[21] = 0x7f0000000640;
+    return {second, first};
+}
+
 }  // namespace
 
 TEST_CASE("threads: the innermost call comes first, each with the line it is in", "[cpython][threads]") {
@@ -238,34 +272,29 @@ TEST_CASE("threads: what a debugger says about the line comes first", "[cpython]
     CHECK(threads_of(heap).at(0).frames.at(0).line == 99);
 }
 
+TEST_CASE("threads: the main thread has its name where greenlets are called threads", "[cpython][threads]") {
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
+    const std::uint64_t ident = GENERATE(std::uint64_t{0x7f0000123450}, std::uint64_t{0x7f0000000640});
+    PythonHeapBuilder heap(*layout);
+    const Address main = make_thread_object(heap, "MainThread", ident);
+    const Address active =
+        heap.dict({{heap.integer(static_cast<std::int64_t>(ident)), main}}, {.general = true});
+    const Address globals = heap.dict({{heap.str("_active"), active}, {heap.str("_main_thread"), main}});
+    const auto threads = threads_of(heap, make_two_threads(heap, globals));
+    REQUIRE(threads.size() == 2);
+    const bool of_greenlet = ident == 0x7f0000123450;  // else the other thread has imported threading
+    CHECK(threads[0].tid == 1);
+    CHECK(threads[0].name == (of_greenlet ? "MainThread" : ""));
+    CHECK(threads[1].name == (of_greenlet ? "" : "MainThread"));
+}
+
 TEST_CASE("threads: names are those of threading, numbers those of the core", "[cpython][threads]") {
     const Layout* layout = GENERATE(from_range(layouts_of_3()));
     PythonHeapBuilder heap(*layout);
-    const Address thread_class =
-        heap.python_class("Thread", {.module = "threading", .attributes = {"_target", "_name"}});
-    const Address worker = heap.object(thread_class);
-    const Address attributes = heap.dict({{heap.str("_name"), heap.str("Worker-1")}});
-    const TypeInfo& type = heap.type(thread_class);
-    if (heap.minor() >= 11) {
-        if (heap.minor() >= 13 && (type.flags & inline_values_flag))
-            heap.set(worker + type.basicsize, layout->dict_values.valid, std::uint8_t{0});
-        heap.put(worker - 24, attributes);
-    } else {
-        heap.put(worker + static_cast<std::uint64_t>(type.dictoffset), attributes);
-    }
+    const Address worker = make_thread_object(heap, "Worker-1", self);
     const Address active =
         heap.dict({{heap.integer(static_cast<std::int64_t>(self)), worker}}, {.general = true});
-    const Address module = heap.object("module");
-    heap.set(module, layout->module.md_dict, heap.dict({{heap.str("_active"), active}}));
-    make_thread(heap, {}, 0x7f0000000640);
-    make_thread(heap, {});
-    heap.runtime().interpreters.front().modules = heap.dict({{heap.str("threading"), module}});
-    CoreThread first, second;
-    first.tid = 1;
-    first.registers[21] = self;
-    second.tid = 4711;
-    second.registers[21] = 0x7f0000000640;
-    const auto threads = threads_of(heap, {second, first});
+    const auto threads = threads_of(heap, make_two_threads(heap, heap.dict({{heap.str("_active"), active}})));
     REQUIRE(threads.size() == 2);
     CHECK(threads[0].name == "Worker-1");  // the main thread: its number is the process's
     CHECK(threads[0].tid == 1);
