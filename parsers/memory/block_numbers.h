@@ -5,9 +5,11 @@
 
 #include "parsers/memory/malloc_heaps.h"
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -46,10 +48,15 @@ public:
     }
 
     /// The block in use that holds `address`: in a walked heap, with its own mapping, added, or given. Cost: some 3 ns where
-    /// there is no heap near, else a look back over the heap's bits. Not thread-safe.
+    /// there is no heap near, or where the same was asked not long before, else a look back over the heap's bits. Not
+    /// thread-safe.
     std::optional<Block> find(Address address) const {
         if (!near_[granule(address)]) return std::nullopt;
-        return find_near(address);
+        Block& known = found_[(address.value >> 10) % found_.size()];
+        if (address - known.start < known.bytes) return known;
+        const std::optional<Block> block = find_near(address);
+        if (block) known = *block;
+        return block;
     }
 
 private:
@@ -63,20 +70,37 @@ private:
     static std::size_t granule(Address a) { return (a.value >> 20) % granules; }
     static constexpr std::size_t granules = 1 << 16;
 
-    /// A bit for some pages, among them all those that hold one of the others.
+    /// Some pages, among them all those that hold one of the others: a bit for each, how many there are before each 64, and
+    /// which of the others may be there.
     static std::size_t page(Address a) { return (a.value >> 12) % pages; }
     static constexpr std::size_t pages = 1 << 20;
 
+    /// Of a list of blocks: those from the first one to the end that have something in a piece of memory, with others between.
+    struct Some {
+        std::uint32_t first = std::numeric_limits<std::uint32_t>::max(), end = 0;
+        void add(std::size_t index);
+        /// The index of the one that holds `address`.
+        std::optional<std::uint32_t> find(const std::vector<AddressRange>& blocks, Address address) const;
+    };
+    void note_other_pages();
+    /// In others_of_page_.
+    std::optional<std::uint32_t> number_of_other_page(std::size_t page) const;
+
     const MallocHeaps& heaps_;
     std::vector<AddressRange> apart_;  // with their own mappings, and added; by address
-    std::vector<std::uint32_t> apart_first_,
-        apart_end_;  // by the MiB of an address: which of them may be there
+    std::vector<Some> apart_near_;     // by the MiB of an address: which of them may be there
     std::vector<AddressRange> others_;
-    std::vector<bool> other_near_;
+    std::vector<std::uint64_t> other_pages_;
+    std::vector<std::uint32_t> other_pages_before_;
+    std::vector<Some> others_of_page_;
     mutable const MallocHeaps::Heap* last_ = nullptr;  // the heap of the address that was asked last
-    std::vector<std::uint8_t> near_;  // by the MiB of an address: malloc has some of one that is counted here
+    enum Near : std::uint8_t { near_heap = 1, near_apart = 2, near_other = 4 };
+    std::vector<std::uint8_t> near_;  // by the MiB of an address: what of it may be there
     std::vector<std::vector<std::uint32_t>>
         before_;  // for each heap, the blocks before each word of its bits
+    /// What was found last, by the KiB of the address: many words lead to the same few (each instance's to its class), and those
+    /// of a large block into itself.
+    mutable std::array<Block, 1024> found_{};
     std::uint32_t apart_from_ = 0, others_from_ = 0, size_ = 0;
 };
 
