@@ -82,6 +82,8 @@ public:
     /// `holds_dead_object`, or what reads as the table of a dict that is kept for reuse: also a block that
     /// begins with zeros.
     bool in_free_list(Address block, std::uint64_t size) const;
+    /// Prefetches the first line of the object. Some 2 ns.
+    void fetch_object(Address object) const { heap_->memory().fetch(object); }
     /// Prefetches the memory apart from the object that `sizes` will read: a dict's table.
     void fetch_parts(Address object, const TypeInfo& type) const;
     /// The same for `visit_references`: also a list's items, and values that lie apart from their instance.

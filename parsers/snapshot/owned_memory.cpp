@@ -111,7 +111,7 @@ namespace {
 template <class Result, class Look, class Take>
 void for_each_object(const char* pass, const FoundObjects& objects, const ObjectAccess& access,
                      const ProgressCallback& progress, Look look, Take take) {
-    constexpr std::size_t ahead = 16, at_once = 1024;
+    constexpr std::size_t ahead = 24, parts_ahead = 12, at_once = 1024;
     const TypeTable& table = access.heap().types();
     const std::size_t count = objects.addresses.size();
     if (progress) progress(pass, 0);
@@ -125,8 +125,9 @@ void for_each_object(const char* pass, const FoundObjects& objects, const Object
                                   known = std::min(count, last + ahead);
                 objects.addresses.view().copy(first, known, addresses);
                 for (std::size_t i = first; i < last; ++i) {
-                    if (i + ahead < known)
-                        access.fetch_parts(addresses[i + ahead - first], table[objects.types[i + ahead]]);
+                    if (i + ahead < known) access.fetch_object(addresses[i + ahead - first]);
+                    if (const std::size_t next = i + parts_ahead; next < known)
+                        access.fetch_parts(addresses[next - first], table[objects.types[next]]);
                     look(addresses[i - first], table[objects.types[i]], result);
                 }
             }
