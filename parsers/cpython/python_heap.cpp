@@ -341,13 +341,15 @@ Address PythonHeap::static_type_state(Address type) const {
     // 3.12+ (typeobject.c): tp_subclasses of such a type holds its index plus one.
     const auto index = integer<std::uint64_t>(type + *l.type.tp_subclasses);
     if (index == 0 || index > 1000) return {};
-    const Address interpreter = runtime_.interpreters.front().address;
-    for (const LayoutOffset& table :
-         {l.interpreter_state.types_builtins, l.interpreter_state.types_for_extensions}) {
-        if (!table.present()) continue;
-        const Address state = interpreter + *table + (index - 1) * *managed.size;
-        if (pointer(state + *managed.type) == type) return state;
-    }
+    // A static type of an extension module has a state only where that module was imported (3.13,
+    // _PyStaticType_InitForExtension), which the main interpreter need not be.
+    for (const PythonInterpreter& interpreter : runtime_.interpreters)
+        for (const LayoutOffset& table :
+             {l.interpreter_state.types_builtins, l.interpreter_state.types_for_extensions}) {
+            if (!table.present()) continue;
+            const Address state = interpreter.address + *table + (index - 1) * *managed.size;
+            if (pointer(state + *managed.type) == type) return state;
+        }
     return {};
 }
 

@@ -270,3 +270,28 @@ TEST_CASE("types: the state of a static builtin type is the interpreter's, where
     heap.set(type, layout->type.tp_subclasses, ~std::uint64_t{0});
     CHECK(heap.heap().static_type_state(type).is_null());
 }
+
+TEST_CASE("types: a static type that only a subinterpreter imported has its state there",
+          "[cpython][types]") {
+    const Layout* layout = GENERATE(from_range(layouts_of_3()));
+    PythonHeapBuilder heap(*layout);
+    const auto& state = layout->managed_static_type_state;
+    const LayoutOffset& table = layout->interpreter_state.types_for_extensions;
+    if (!table.present() || !state.size.present()) return;
+    const Address type = heap.builtin("list");
+    const Address dict = heap.dict({});
+    for (int i = 0; i < 2; ++i) {
+        PythonInterpreter interpreter;
+        interpreter.address = heap.allocate(*layout->interpreter_state.size);
+        heap.runtime().interpreters.push_back(interpreter);
+    }
+    const Address entry = heap.runtime().interpreters.back().address + *table + 4 * *state.size;
+    heap.set(type, layout->type.tp_subclasses, std::uint64_t{5});  // its index plus one
+    CHECK(heap.heap().static_type_state(type).is_null());
+    heap.set(entry, state.type, type);
+    heap.set(entry, state.tp_dict, dict);
+    CHECK(heap.heap().static_type_state(type) == entry);
+    CHECK(heap.heap().type_dict(type) == dict);
+    for (const Seen& seen : references(heap, type))
+        CHECK(seen.target != Address{5});  // the index is no pointer
+}
