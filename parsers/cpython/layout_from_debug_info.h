@@ -64,6 +64,8 @@ void KeptLayout::fields(Self& self, Part& part) {
     part.text(self.stamp);
     part.number(read.layout.version.major);
     part.number(read.layout.version.minor);
+    part.number(read.layout.version.free_threaded);
+    part.number(read.layout.version.debug);
     part.number(read.structs_found);
     part.number(read.structs_missing);
     part.list(read.files, [](auto& file, Part& p) {

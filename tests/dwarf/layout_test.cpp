@@ -289,14 +289,18 @@ TEST_CASE("layout: what one file said is kept, and not read again before somebod
         std::filesystem::remove(file);
         CHECK_FALSE(layout_from_debug_info(file, {3, 99}, kept).files.at(0).problem.empty());
     }
-    SECTION("it comes back from an index as it was") {
+    SECTION("it comes back from an index as it was, of whatever build") {
+        const LayoutVersion version{
+            .major = 3, .minor = 99, .free_threaded = GENERATE(false, true), .debug = GENERATE(false, true)};
+        layout_from_debug_info(file, version, kept);
+        kept.read.structs_found = first.structs_found + 1000;
         PartWriter part("layout");
         KeptLayout::fields(std::as_const(kept), part);
         PartReader reader(part.blobs(), /*check=*/true, nullptr);
         KeptLayout back;
         KeptLayout::fields(back, reader);
         reader.finish();
-        CHECK(layout_from_debug_info(file, {3, 99}, back).structs_found == first.structs_found + 1000);
+        CHECK(layout_from_debug_info(file, version, back).structs_found == first.structs_found + 1000);
         for (const LayoutFieldName& field : layout_field_names()) {
             INFO(field.struct_name << "." << field.field_name);
             if (field.bits)
