@@ -1,5 +1,6 @@
 #include "parsers/snapshot/data_blocks.h"
 
+#include "parsers/cpython/objects/kinds.h"
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
 
@@ -31,6 +32,11 @@ const std::vector<DataBlocks::Data>& DataBlocks::data_of(Address object, TypeId 
             data_.push_back({facts->data, facts->nbytes});
     } else {
         type.kind->visit_buffers(reader, collector);
+        // A text is written up to its end: of what was there before, a type remains only behind a single word. Most
+        // texts are longer, and need not be looked at again.
+        if (type.kind == &old_unicode_kind)
+            std::erase_if(data_,
+                          [&](const Data& d) { return d.bytes > *access_.heap().layout().object.ob_type; });
     }
     return data_;
 }

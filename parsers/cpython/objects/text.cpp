@@ -193,7 +193,8 @@ const ObjectKind old_unicode_kind = {.name = "unicode",
                                      .visit_buffers = str_buffers,
                                      .visit_references = old_unicode_references,
                                      .describe = str_describe,
-                                     .plausible = str_plausible};
+                                     .plausible = str_plausible,
+                                     .buffers_of_data = true};
 const ObjectKind bytes_kind = {.name = "bytes",
                                .type_names = bytes_names,
                                .size = bytes_size,
