@@ -7,6 +7,7 @@
 #include "parsers/base/text.h"
 #include "parsers/cpython/build/collector.h"
 #include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/running_frames.h"
 #include "parsers/cpython/type_flags.h"
@@ -147,11 +148,22 @@ void ObjectAccess::visit_buffers(const ObjectReader& object, BufferVisitor& visi
         visit_instance_buffers(object, visit);
 }
 
+// 2.7: ints and floats lie one behind the other in a block of a thousand bytes (intobject.c, floatobject.c): what is in the
+// middle of a block is not rounded up.
+Allocations::Held ObjectAccess::own_block(Address start, std::uint64_t own, const TypeInfo& type) const {
+    Allocations::Held block = allocations_->held(start, own, declared_too_much);
+    const bool is_number = type.known == KnownType::integer || type.known == KnownType::floating;
+    if (is_number && numbers_have_blocks(heap_->layout()) && block.whole && block.bytes > own &&
+        !allocations_->block_starting_at(start))
+        block.bytes = own;
+    return block;
+}
+
 ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type, PlaceVisitor* places) const {
     const ObjectReader reader(*heap_, object, type);
     const std::uint64_t own = requested(reader);
     const Address start = object - presize(object, type);
-    const Allocations::Held block = allocations_->held(start, own, declared_too_much);
+    const Allocations::Held block = own_block(start, own, type);
     if (places)
         places->visit(start, occupied(*allocations_, start, own, block, type), block,
                       PlaceVisitor::Role::own_block);
@@ -194,7 +206,7 @@ void ObjectAccess::visit_places(Address object, const TypeInfo& type, PlaceVisit
         places.visit(start, 0, {.pool = pool}, Role::own_block);
     } else {
         const std::uint64_t own = requested(reader);
-        const Allocations::Held block = allocations_->held(start, own, declared_too_much);
+        const Allocations::Held block = own_block(start, own, type);
         places.visit(start, occupied(*allocations_, start, own, block, type), block, Role::own_block);
     }
     struct Buffers final : BufferVisitor {

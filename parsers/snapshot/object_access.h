@@ -116,6 +116,8 @@ private:
     ReferenceStep step_at(TypeId type, std::uint64_t offset, Address target) const;
     std::string element_name(Address holder, std::uint64_t place) const;
     void limit_to_block(ObjectReader& object) const;
+    /// What is counted for an object's own block, of which it asked for `own` bytes.
+    Allocations::Held own_block(Address start, std::uint64_t own, const TypeInfo& type) const;
     void visit_all_references(const ObjectReader& object, ReferenceVisitor& visit) const;
     /// What is cheap to ask, of every object.
     static bool may_be_unknown(const TypeInfo& type) {

@@ -1,4 +1,4 @@
-// What only CPython 2.7 has in memory: the characters of a unicode apart from it.
+// What only CPython 2.7 has in memory: the characters of a unicode apart from it, numbers that share a block.
 
 #include "parsers/snapshot/data_blocks.h"
 #include "tests/catch.h"
@@ -56,4 +56,35 @@ TEST_CASE("2.7: where the characters of a unicode begin there is no object", "[s
     CHECK(data.contains(characters(quote)));
     CHECK_FALSE(data.contains(characters(word)));  // written over what was there
     CHECK_FALSE(data.contains(quote));
+}
+
+TEST_CASE("2.7: an int or a float in a block of numbers is counted as long as it is", "[snapshot][2.7]") {
+    PythonHeapBuilder heap(*builtin_layout({2, 7}));
+    const Address block = heap.allocate(1000);
+    const Address number = block + 8, last = block + 8 + 40 * 24, alone = heap.integer(7);
+    heap.put(number, std::uint64_t{1});
+    heap.put(number + 8, heap.builtin("int"));
+    heap.put(last, std::uint64_t{1});
+    heap.put(last + 8, heap.builtin("float"));
+    const OldCore core(heap);
+    struct Visitor : PlaceVisitor {
+        void visit(Address, std::uint64_t bytes, const Allocations::Held& held, Role) override {
+            sum += bytes;
+            counted += held.bytes;
+        }
+        std::uint64_t sum = 0, counted = 0;
+    } visitor;
+    for (const auto& [object, name] : {std::pair(number, "int"), std::pair(last, "float")}) {
+        const TypeInfo& type = heap.type(heap.builtin(name));
+        const ObjectSizes sizes = core.access.sizes(object, type);
+        CHECK(sizes.size == 24);
+        CHECK(sizes.memory == 24);
+        CHECK(sizes.block_size == 24);
+        CHECK_FALSE(sizes.damaged);
+        core.access.visit_places(object, type, visitor);
+    }
+    CHECK(visitor.sum == 48);
+    CHECK(visitor.counted == 48);
+    // One that has a block of its own has all of it.
+    CHECK(core.access.sizes(alone, heap.type(heap.builtin("int"))).memory == 24);
 }
