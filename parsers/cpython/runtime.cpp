@@ -21,6 +21,7 @@
 #include "parsers/cpython/build/instance_dict.h"
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/runtime_state.h"
+#include "parsers/cpython/build/same_version.h"
 #include "parsers/cpython/layout_choice.h"
 #include "parsers/cpython/runtime_candidates.h"
 #include "parsers/cpython/type_flags.h"
@@ -409,14 +410,33 @@ public:
         std::string failed;
         for (const LayoutCheck& check : rejected_.checks)
             if (!check.passed) failed = check.what;
+        if (!failed.empty()) failed = " (failed: " + failed + ")";
+        throw_if_its_name_contradicts(failed);
         throw cannot_analyse(
             "runtime-not-found",
             fmt::format("{}: a CPython runtime is mapped, but its state does not read{}",
-                        escape_for_terminal(core_.path()), failed.empty() ? "" : " (failed: " + failed + ")"),
+                        escape_for_terminal(core_.path()), failed),
             core_.extent().cut() ? "the core is cut" : "was the process still starting, or already ending?");
     }
 
 private:
+    /// Where the runtime claims one version, and its file is called as another's.
+    void throw_if_its_name_contradicts(const std::string& failed) const {
+        if (rejected_.module < 0) return;
+        const std::string& path = core_.modules()[static_cast<std::size_t>(rejected_.module)].path;
+        const auto named = version_by_path(std::string(base_name(path)));
+        const PythonVersion& said = rejected_.version;
+        if (!named || have_one_minor(*named, said)) return;
+        throw cannot_analyse(
+            "runtime-not-found",
+            fmt::format(
+                "{}: its runtime says that it is CPython {}, but its file is {}; as that of {}.{}, its "
+                "state does not read{}",
+                escape_for_terminal(core_.path()), said.text(), escape_for_terminal(base_name(path)),
+                said.major, said.minor, failed),
+            "was the version overwritten?");
+    }
+
     /// The tables to try; none for what cannot be read.
     static std::vector<LayoutVersion> tables_of(const PythonRuntime& python) {
         std::vector<LayoutVersion> tables = layouts_to_try(python.version, python.free_threaded);

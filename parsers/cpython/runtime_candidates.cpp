@@ -106,17 +106,6 @@ std::optional<PythonVersion> version_near_modules(const CoreFile& core, std::int
     });
 }
 
-std::optional<PythonVersion> version_by_path(const std::string& path) {
-    static const std::regex pattern(R"(python(\d)\.(\d{1,2}))");
-    std::smatch match;
-    if (!std::regex_search(path, match, pattern)) return std::nullopt;
-    PythonVersion v;
-    v.major = std::stoi(match[1]);
-    v.minor = std::stoi(match[2]);
-    v.micro = -1;
-    return v;
-}
-
 /// Whether it has a thread that points back, and sys.modules, sys.__dict__ and builtins are dicts.
 bool reads_as_interpreter(const AddressSpace& memory, const Layout& layout, Address at) {
     auto pointer = [&](Address place) { return memory.read_address(place).value_or(Address()); };
@@ -179,6 +168,17 @@ bool may_be_another(const CoreFile& core, const Module& module, bool some_are_kn
 }
 
 }  // namespace
+
+std::optional<PythonVersion> version_by_path(const std::string& path) {
+    static const std::regex pattern(R"(python(\d)\.(\d{1,2}))");
+    std::smatch match;
+    if (!std::regex_search(path, match, pattern)) return std::nullopt;
+    PythonVersion v;
+    v.major = std::stoi(match[1]);
+    v.minor = std::stoi(match[2]);
+    v.micro = -1;
+    return v;
+}
 
 std::vector<RuntimeCandidate> runtime_candidates(const CoreFile& core) {
     std::vector<RuntimeCandidate> found = candidates_by_symbol(core);

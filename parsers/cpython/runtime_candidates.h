@@ -31,4 +31,7 @@ std::optional<PythonVersion> version_of(const CoreFile& core, const RuntimeCandi
 /// By the text of Py_GetVersion near the module, or its file's name. -1: by that text near any module.
 std::optional<PythonVersion> version_of_module(const CoreFile& core, std::int32_t module);
 
+/// As CPython's files and folders are called; nothing for others.
+std::optional<PythonVersion> version_by_path(const std::string& path);
+
 }  // namespace heapsift

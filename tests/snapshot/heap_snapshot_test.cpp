@@ -65,6 +65,31 @@ TEST_CASE("snapshot: the interpreter is found by its cookie, and proved", "[snap
     CHECK(*python.layout.runtime_state.interpreters_head == 4096);
 }
 
+TEST_CASE(
+    "snapshot: a runtime that claims another version than its file's name is not read, and both are told",
+    "[snapshot]") {
+    SmallCore core;
+    core.files = {{core.runtime.value, core.runtime.value + 8192, 0, "/usr/lib/libpython3.13.so.1.0"}};
+    core.heap.put(core.runtime + 8, std::uint64_t{0x030600f0});
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const auto said = [&] {
+        try {
+            open_bytes(directory, core.bytes(), diagnostics);
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    CHECK_THAT(said(),
+               ContainsSubstring(
+                   "its runtime says that it is CPython 3.6.0, but its file is libpython3.13.so.1.0; as that "
+                   "of 3.6, its state does not read (failed: "));
+    core.files.front().path = "/usr/lib/libserver.so";
+    CHECK_THAT(said(),
+               ContainsSubstring("a CPython runtime is mapped, but its state does not read (failed: "));
+}
+
 TEST_CASE("snapshot: the table of static types is found where another build has it", "[snapshot]") {
     const std::uint64_t shift = GENERATE(0, 8, 512);
     SmallCore core;
