@@ -61,7 +61,6 @@ private:
             of_[object] = CollectorVerdict::kept;
             counts_[object] = static_cast<std::int32_t>(
                 std::clamp<std::int64_t>(facts.refcount, -most_counted, most_counted));
-            ++result_.tracked;
             if (is_frozen_by_bit(columns().address_of(object))) freeze(object);
         }
         for (const CollectorList& list : collector_lists(columns().python)) {

@@ -32,7 +32,7 @@ struct CollectorTally {
 struct Collection {
     Stored<CollectorVerdict> of;  // by object
     CollectorTally collectable, uncollectable, frozen_garbage, doubtful;
-    std::uint64_t tracked = 0, frozen = 0;  // objects
+    std::uint64_t frozen = 0;  // objects
     // the collectable and doubtful ones and those that die with them; bytes: ObjectSizes::memory
     std::uint64_t freed_count = 0, freed_bytes = 0;
     /// Collectable objects with a finalizer that has not run: it may keep them alive, and what they lead to.
@@ -56,7 +56,7 @@ struct Collection {
             part.number(tally->count);
             part.number(tally->size);
         }
-        for (auto* number : {&self.tracked, &self.frozen, &self.freed_count, &self.freed_bytes})
+        for (auto* number : {&self.frozen, &self.freed_count, &self.freed_bytes})
             part.number(*number);
         part.list(self.finalizers, id);
         part.list(self.short_of_counts, id);

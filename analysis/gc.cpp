@@ -74,11 +74,8 @@ public:
         result_.interpreters.resize(columns().python.interpreters.size());
         for (std::size_t i = 0; i < result_.interpreters.size(); ++i)
             count_lists(columns().python.interpreters[i], result_.interpreters[i]);
-        // Without lists there are no generations: each collection is of all objects.
-        if (has_collector_bits(columns().python.layout) && !result_.interpreters.empty()) {
-            result_.interpreters.front().lists.front().objects = collection_.tracked - collection_.frozen;
-            result_.interpreters.front().lists.back().objects = collection_.frozen;
-        }
+        if (has_collector_bits(columns().python.layout) && !result_.interpreters.empty())
+            count_bits(result_.interpreters.front());
         if (result_.interpreters.size() > 1)
             share_out();
         else if (!result_.interpreters.empty())
@@ -103,6 +100,15 @@ private:
         for (std::size_t i = 0; i < state->generations.size(); ++i)
             row.lists[i] = {state->generations[i].objects, state->generations[i].whole};
         row.lists.back() = {state->frozen.objects, state->frozen.whole};
+    }
+
+    /// Without lists there are no generations: each collection is of all objects. Immortal ones are tracked as well,
+    /// although the collector passes over them.
+    void count_bits(Sums& row) const {
+        for (const std::int8_t generation : generations(heap_)) {
+            if (generation == 0) ++row.lists.front().objects;
+            if (generation == frozen_generation) ++row.lists.back().objects;
+        }
     }
 
     void take_all(Sums& row) const {

@@ -4,10 +4,13 @@
 
 #include "analysis/collector.h"
 #include "analysis/cycle_opening.h"
+#include "analysis/gc.h"
 #include "analysis/object_states.h"
 #include "analysis/refcounts.h"
+#include "parsers/cpython/build/object_header.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
+#include "tests/elf/core_writer.h"
 
 #include <algorithm>
 #include <array>
@@ -75,6 +78,33 @@ TEST_CASE("collector: a pair that nothing holds is found, with what hangs on it 
     CHECK(collection.freed_count == 3);
     CHECK(collection.freed_bytes == 3 * 48);
     CHECK(collection.certain);
+}
+
+TEST_CASE("gc: without lists, what is tracked is counted, immortal objects as well",
+          "[analysis][collector][free-threaded]") {
+    constexpr std::uint64_t memory = 0x10000, collector = memory + 0x800;
+    HandmadeHeap made;
+    made.layout = *builtin_layout({3, 13, true, false});
+    std::string page(8192, '\0');
+    const auto put = [&](std::uint64_t address, std::uint8_t bits) {
+        page[address + *made.layout.object.ob_gc_bits - memory] = static_cast<char>(bits);
+        made.objects.push_back(tracked(address, "list", 2, {}));
+        return &made.objects.back().facts;
+    };
+    put(memory, gc_bit_tracked);
+    put(memory + 0x100, gc_bit_tracked)->immortal = true;
+    put(memory + 0x200, gc_bit_tracked | gc_bit_frozen);
+    put(memory + 0x300, 0)->gc_tracked = false;
+    made.core_bytes =
+        CoreWriter().thread(100, 0).process(100, "python3", "python3 app.py").load(memory, page).bytes();
+    made.interpreters.emplace_back();
+    made.interpreters.back().gc = Address(collector);
+    const HandmadeReader heap = made.build();
+    const GcResult result = gc(heap, 10, false);
+    REQUIRE(result.interpreters.size() == 1);
+    REQUIRE(result.interpreters[0].state);
+    CHECK(result.interpreters[0].state->generations[0].objects == 2);
+    CHECK(result.interpreters[0].state->frozen.objects == 1);
 }
 
 TEST_CASE("collector: one count that no traverse explains keeps the whole of a cycle",
