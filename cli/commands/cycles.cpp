@@ -7,6 +7,7 @@
 #include "cli/picture_file.h"
 #include "cli/question.h"
 #include "cli/render/cycles.h"
+#include "cli/render/gc.h"
 #include "cli/report/svg.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
@@ -54,6 +55,7 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     query.garbage_list = text || options.id ? 1 : limit;
     auto result = std::make_shared<const CyclesResult>(cycles(question->work(), query));
     session.note_references(question->heap());
+    note_collector_settings(question->heap().snapshot().python.layout, session.diagnostics());
     if (!options.id) {
         const CycleRows rows = [question, result, limit](const std::function<void(const CycleRow&)>& visit) {
             std::size_t written = 0;

@@ -27,6 +27,7 @@ ExitCode run_gc(Session& session, const GcOptions& options) {
     GcResult result =
         gc(heap, session.options().rows(), options.list, session.progress(), question->answers());
     session.note_references(heap);
+    note_collector_settings(heap.snapshot().python.layout, session.diagnostics());
     const auto row = [question](ObjectId object) { return object_row(question->heap(), object); };
     if (options.list) return session.write(render_gc_list(std::move(result), row));
     const CodeThatNames code(heap, question->answers());

@@ -229,4 +229,12 @@ Document render_gc_list(GcResult gc, std::function<ObjectRow(ObjectId)> row) {
     return document;
 }
 
+void note_collector_settings(const Layout& layout, Diagnostics& diagnostics) {
+    if (layout.gc_state.enabled.present()) return;
+    diagnostics.add("collector-settings-unknown",
+                    "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
+                    "without debug flags, and as not collecting",
+                    Severity::note);
+}
+
 }  // namespace heapsift

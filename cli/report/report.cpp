@@ -102,6 +102,7 @@ private:
     }
 
     void add_head(ReportPage& made) const {
+        note_collector_settings(heap_.snapshot().python.layout, session_.diagnostics());
         OverviewCore core = overview_core(heap_.core(), heap_.snapshot().python);
         const Text holds = overview_sentence(overview_, suspects_);
         const Text headline = wishes_.growth ? growth_headline(*wishes_.growth) : holds;

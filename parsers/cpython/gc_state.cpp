@@ -47,7 +47,7 @@ std::optional<GcState> gc_state(const AddressSpace& memory, const PythonRuntime&
     const auto integer = [&](Address base, LayoutOffset field) {
         return field.present() ? memory.read<std::int32_t>(base + *field) : std::optional<std::int32_t>(0);
     };
-    // 3.6 without symbols: unknown, and as a process starts with (runtime.cpp warns of it).
+    // 2.7 and 3.6 without symbols: unknown, and as a process starts with (note_collector_settings).
     const auto enabled = fields.enabled.present() ? integer(interpreter.gc, fields.enabled) : 1;
     if (!enabled) return std::nullopt;
     GcState state;

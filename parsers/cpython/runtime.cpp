@@ -560,12 +560,6 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
     if (proved.empty()) search.throw_none();
     ProvedLayout chosen = choose_runtime(core, proved, wanted, diagnostics);
     kept = std::move(read[chosen.python.number - 1]);
-    if (!chosen.python.layout.gc_state.enabled.present())
-        diagnostics.add(
-            "collector-settings-unknown",
-            "the interpreter has no symbols for the collector's settings: it is taken as enabled, "
-            "without debug flags, and as not collecting",
-            Severity::note);
     for (const Diagnostic& warning : chosen.warnings)
         diagnostics.add(warning.code, warning.message, warning.severity);
     return std::move(chosen.python);

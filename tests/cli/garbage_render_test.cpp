@@ -109,6 +109,19 @@ TEST_CASE("render gc: a state that does not read is null", "[cli][render]") {
     CHECK(Written(render_gc(result), shown).data["interpreters"][0]["enabled"].is_null());
 }
 
+TEST_CASE("render gc: that the collector's settings are not known is told once, and only then",
+          "[cli][render]") {
+    Layout layout = *builtin_layout({3, 11});
+    Diagnostics diagnostics;
+    note_collector_settings(layout, diagnostics);
+    CHECK(diagnostics.all().empty());
+    layout.gc_state.enabled = {};
+    note_collector_settings(layout, diagnostics);
+    REQUIRE(diagnostics.all().size() == 1);
+    CHECK(diagnostics.all().front().code == "collector-settings-unknown");
+    CHECK(diagnostics.all().front().severity == Severity::note);
+}
+
 TEST_CASE("render cycles: no garbage is a sentence", "[cli][render]") {
     Shown shown;
     HandmadeHeap made;
