@@ -41,7 +41,7 @@ public:
     std::int64_t var_size() const { return read<std::int64_t>(*heap_->layout().var_object.ob_size); }
     /// The object as a str, as a dict (PythonHeap's facts).
     const std::optional<UnicodeFacts>& unicode() const {
-        if (!unicode_read_ && !heap_->read_unicode(address_, unicode_.emplace())) unicode_.reset();
+        if (!unicode_read_ && !heap_->read_unicode(address_, there_, unicode_.emplace())) unicode_.reset();
         unicode_read_ = true;
         return unicode_;
     }
@@ -51,6 +51,8 @@ public:
         return dict_;
     }
     Address at(std::uint64_t offset) const { return address_ + offset; }
+    /// All that can be read from the object on, to the end of the segment.
+    std::span<const std::byte> bytes() const { return there_; }
     /// `count`, limited by the memory that is there: the number of 8-byte items readable from `items` on, at
     /// most `count`.
     std::uint64_t readable_items(Address items, std::int64_t count) const;
@@ -72,7 +74,7 @@ private:
     Address address_;
     const TypeInfo* type_;
     std::uint64_t most_items_ = ~std::uint64_t{0};
-    std::span<const std::byte> there_;  // from the object on, to the end of the segment
+    std::span<const std::byte> there_;
     mutable bool unicode_read_ = false, dict_read_ = false;
     mutable std::optional<UnicodeFacts> unicode_;
     mutable std::optional<DictFacts> dict_;

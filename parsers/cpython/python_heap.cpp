@@ -11,30 +11,6 @@ namespace heapsift {
 
 namespace {
 
-/// The bit fields of one object. They usually share a word, which is read once.
-class BitFields {
-public:
-    explicit BitFields(const AddressSpace::Window& object) : object_(object) {}
-    std::uint32_t operator()(const LayoutBits& field, std::uint32_t absent) {
-        if (!field.present()) return absent;
-        if (const std::uint32_t at = *field.byte & ~3U; at != at_) {
-            at_ = at;
-            const auto word = object_.read<std::uint32_t>(at);
-            is_there_ = word.has_value();
-            word_ = word.value_or(0);
-        }
-        if (!is_there_) return absent;
-        const unsigned first = (*field.byte & 3U) * 8U + field.bit;
-        return (word_ >> first) & ((1U << field.width) - 1U);
-    }
-
-private:
-    const AddressSpace::Window& object_;
-    std::uint32_t at_ = 0xffffffff;
-    std::uint32_t word_ = 0;
-    bool is_there_ = false;
-};
-
 void append_utf8(std::string& out, std::uint32_t c) {
     if (c < 0x80) {
         out += static_cast<char>(c);
@@ -83,8 +59,22 @@ bool power_of_two(std::uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 }  // namespace
 
+PythonHeap::StateBits::StateBits(const LayoutBits& field, std::uint32_t word, std::uint32_t value_if_absent)
+    : absent(value_if_absent) {
+    if (!field.present() || *field.byte < word || *field.byte >= word + 4) return;
+    shift = (*field.byte - word) * 8U + field.bit;
+    mask = (1U << field.width) - 1U;
+}
+
 PythonHeap::PythonHeap(const AddressSpace& memory, const PythonRuntime& runtime, const TypeTable& types)
-    : memory_(memory), runtime_(runtime), types_(types) {
+    : memory_(memory),
+      runtime_(runtime),
+      types_(types),
+      state_at_(layout().ascii.state_kind.byte.or_else(0) & ~3U),
+      state_kind_(layout().ascii.state_kind, state_at_, 0),
+      state_compact_(layout().ascii.state_compact, state_at_, 0),
+      state_ascii_(layout().ascii.state_ascii, state_at_, 0),
+      state_ready_(layout().ascii.state_ready, state_at_, 1) {
     std::vector<DictFacts> keys;
     keys.reserve(types.size());
     for (const TypeInfo& type : types) keys.push_back(read_cached_keys(type));
@@ -114,18 +104,19 @@ DictFacts PythonHeap::read_cached_keys(const TypeInfo& type) const {
     return keys.is_null() ? DictFacts{} : dict_keys(keys).value_or(DictFacts{});
 }
 
-bool PythonHeap::read_unicode(Address str, UnicodeFacts& facts) const {
+bool PythonHeap::read_unicode(Address str, std::span<const std::byte> there, UnicodeFacts& facts) const {
     const Layout& l = layout();
     if (!l.ascii.length.present()) return read_old_text(str, facts);
-    const AddressSpace::Window fields(memory_, str, *l.unicode.size);
+    const AddressSpace::Window fields(memory_, str, there);
     const auto length = fields.read<std::int64_t>(*l.ascii.length);
     if (!length || *length < 0) return false;
     facts.length = static_cast<std::uint64_t>(*length);
-    BitFields bits(fields);
-    facts.kind = static_cast<std::uint8_t>(bits(l.ascii.state_kind, 0));
-    facts.compact = bits(l.ascii.state_compact, 0) != 0;
-    facts.ascii = bits(l.ascii.state_ascii, 0) != 0;
-    const bool ready = bits(l.ascii.state_ready, 1) != 0;
+    const auto word = fields.read<std::uint32_t>(state_at_);
+    if (!word) return false;
+    facts.kind = static_cast<std::uint8_t>(state_kind_.of(*word));
+    facts.compact = state_compact_.of(*word) != 0;
+    facts.ascii = state_ascii_.of(*word) != 0;
+    const bool ready = state_ready_.of(*word) != 0;
     if (facts.kind == 3 || facts.kind > 4) return false;
     if (facts.ascii && facts.kind != 1) return false;
     if (facts.compact) {

@@ -92,7 +92,11 @@ public:
         return facts;
     }
     /// The same in place, where millions are read; false if there is nothing. `facts` must be as it was made.
-    bool read_unicode(Address str, UnicodeFacts& facts) const;
+    bool read_unicode(Address str, UnicodeFacts& facts) const {
+        return read_unicode(str, memory_.from(str), facts);
+    }
+    /// The same where the bytes from `str` on are at hand.
+    bool read_unicode(Address str, std::span<const std::byte> there, UnicodeFacts& facts) const;
     /// The str as UTF-8, at most `limit` code points; lone surrogates are encoded as if they were characters.
     /// Nothing if it is not a str.
     std::optional<std::string> unicode_text(Address str, std::size_t limit = 4096) const;
@@ -170,6 +174,14 @@ private:
                (integer<std::uint64_t>(type_address(object) + *layout().type.tp_flags) >> bit & 1);
     }
 
+    /// A bit field of a str's state, in the word of 32 bits that its fields share; `absent` is its value where the build
+    /// lacks it.
+    struct StateBits {
+        StateBits(const LayoutBits& field, std::uint32_t word, std::uint32_t absent);
+        std::uint32_t of(std::uint32_t word) const { return mask == 0 ? absent : word >> shift & mask; }
+        std::uint32_t shift = 0, mask = 0, absent = 0;
+    };
+
     bool read_old_text(Address object, UnicodeFacts& facts) const;
     std::optional<DictFacts> open_table(Address dict) const;
     std::vector<Address> frames_of_threads() const;
@@ -182,6 +194,8 @@ private:
     std::vector<ArrayItems> learned_array_items_;  // at most a handful
     std::vector<Address> interned_tables_;         // one an interpreter
     Address general_lookup_, kept_arguments_;
+    std::uint32_t state_at_;  // of that word, from the str on
+    StateBits state_kind_, state_compact_, state_ascii_, state_ready_;
     std::uint8_t wide_ = 4;                // 2.7: bytes of a character of a unicode
     std::vector<Address> running_frames_;  // 2.7; by address
     std::vector<DictFacts> cached_keys_;   // by TypeId; every instance of a class asks for them

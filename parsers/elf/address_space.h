@@ -160,7 +160,10 @@ public:
     class Window {
     public:
         Window(const AddressSpace& memory, Address start, std::size_t size)
-            : memory_(memory), start_(start), there_(memory.view(start, size)) {}
+            : Window(memory, start, memory.view(start, size)) {}
+        /// The same where the bytes from `start` on are at hand.
+        Window(const AddressSpace& memory, Address start, std::span<const std::byte> there)
+            : memory_(memory), start_(start), there_(there) {}
         template <class T>
         std::optional<T> read(std::uint64_t offset) const {
             if (offset > there_.size() || there_.size() - offset < sizeof(T))

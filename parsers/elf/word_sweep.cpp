@@ -56,6 +56,7 @@ std::uint64_t AddressSet::next_in(const std::byte* data, std::uint64_t at, std::
         for (; at + 8 * group <= stop; at += 8 * group) {
             unsigned any = 0;
             __builtin_prefetch(data + at + ahead);  // what lies on the next page is not foreseen
+#pragma GCC unroll 8
             for (std::uint64_t i = 0; i < group; ++i) any |= counts[slot(word_at(at + 8 * i))];
             if (any) break;
         }

@@ -65,6 +65,8 @@ public:
           heap_(access.heap()),
           memory_(core.memory()),
           pymalloc_(access.allocations().pymalloc()),
+          type_offset_(*heap_.layout().object.ob_type),
+          step_(*heap_.layout().gc_head.size % granule == 0 ? granule : 8),
           diagnostics_(diagnostics),
           progress_(progress),
           links_(core, access),
@@ -219,11 +221,8 @@ private:
         }
         for (const Candidate& candidate : found.candidates)
             for (std::optional<Candidate> at = candidate; at && !judge_candidate(pool, *at, found);)
-                at = next_candidate(pool, at->block, at->size, at->offset + step());
+                at = next_candidate(pool, at->block, at->size, at->offset + step_);
     }
-
-    /// What an object's place in its block is a multiple of: with headers of 24 bytes (3.6) it is 8.
-    std::uint32_t step() const { return *heap_.layout().gc_head.size % granule == 0 ? granule : 8; }
 
     void add_candidate(const Pool& pool, std::uint32_t block, std::vector<Candidate>& candidates) const {
         std::uint32_t size = pool.block_size;
@@ -240,11 +239,11 @@ private:
     /// The first candidate in a block at `from` or later. It lies in the block at least up to its type word.
     std::optional<Candidate> next_candidate(const Pool& pool, std::uint32_t block, std::uint32_t size,
                                             std::uint32_t from) const {
-        const std::uint32_t type_offset = *heap_.layout().object.ob_type;
-        for (std::uint32_t offset = from; offset <= block + 32 && offset + type_offset + 8 <= block + size;
-             offset += step()) {
+        if (size < type_offset_ + 8) return std::nullopt;
+        const std::uint32_t last = block + std::min(32U, size - type_offset_ - 8);
+        for (std::uint32_t offset = from; offset <= last; offset += step_) {
             std::uint64_t word = 0;
-            std::memcpy(&word, pool.data + offset + type_offset, 8);
+            std::memcpy(&word, pool.data + offset + type_offset_, 8);
             const TypeId id = heap_.types().find(Address(word));
             if (id == no_type) continue;
             const TypeInfo& type = heap_.types()[id];
@@ -536,6 +535,9 @@ private:
     const PythonHeap& heap_;
     const AddressSpace& memory_;
     const Pymalloc& pymalloc_;
+    const std::uint32_t type_offset_;  // of an object
+    /// What an object's place in its block is a multiple of: with headers of 24 bytes (3.6) it is 8.
+    const std::uint32_t step_;
     Diagnostics& diagnostics_;
     const ProgressCallback& progress_;
     CollectorLinks links_;

@@ -6,12 +6,11 @@
 
 namespace heapsift {
 
-bool in_hash_table(const PythonHeap& heap, Address object) {
-    const std::uint64_t type = heap.pointer(object + *heap.layout().object.ob_type).value;
-    if (has_two_counts(heap.layout()))
-        return heap.integer<std::uint64_t>(object + *heap.layout().object.ob_ref_shared) ==
-               std::rotr(type, 4);
-    return count_of(heap, object) == std::rotr(type, 4);
+bool in_hash_table(const ObjectReader& object, std::uint64_t count) {
+    const object_layout& l = object.layout().object;
+    const std::uint64_t hash_of_type = std::rotr(object.type().address.value, 4);
+    return (has_two_counts(object.layout()) ? object.integer<std::uint64_t>(l.ob_ref_shared) : count) ==
+           hash_of_type;
 }
 
 bool in_table_of_types(const PythonHeap& heap, Address object, const TypeInfo& type) {

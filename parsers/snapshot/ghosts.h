@@ -10,8 +10,8 @@ namespace heapsift {
 
 /// True if what reads as an object is an entry for a type in a hash table of C code, [hash][&type]. The hash
 /// is the address rotated by four bits (Python/pyhash.c, _Py_HashPointer); read as a reference count it would
-/// be 600,000 for a type at address ten million. Reads two words.
-bool in_hash_table(const PythonHeap& heap, Address object);
+/// be 600,000 for a type at address ten million. `count` is its reference count.
+bool in_hash_table(const ObjectReader& object, std::uint64_t count);
 
 /// True if what reads as an object of type `type` is an entry of a table of types, in one of two forms. The
 /// first has types alone, as in C modules: in an executable that is not relocated the address of a type is

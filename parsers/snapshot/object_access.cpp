@@ -159,7 +159,35 @@ Allocations::Held ObjectAccess::own_block(Address start, std::uint64_t own, cons
     return block;
 }
 
+bool ObjectAccess::has_one_size(const TypeInfo& type) {
+    constexpr std::uint64_t varies = managed_dict_flag | inline_values_flag | type_subclass_flag;
+    const ObjectKind* const kind = type.kind;
+    return !type.size_kind && type.itemsize <= 0 && (type.flags & varies) == 0 &&
+           (!kind || (!kind->body_size && !kind->visit_buffers && !kind->reads && !kind->no_var_size));
+}
+
+ObjectSizes ObjectAccess::one_size(Address object, const TypeInfo& type, PlaceVisitor* places) const {
+    const std::uint32_t before = presize(object, type);
+    const std::uint64_t own = type.basicsize + before;
+    const Address start = object - before;
+    const Allocations::Held block = own_block(start, own, type);
+    if (places) places->visit(start, own, block, PlaceVisitor::Role::own_block);
+    ObjectSizes sizes;
+    sizes.size =
+        type.basicsize + counted_before_instance(heap_->layout(), type.flags, is_gc(object, type), false);
+    sizes.memory = sizes.block_size = block.bytes;
+    sizes.damaged = !block.whole;
+    const std::uint64_t there = block.whole ? std::max(own, block.bytes) : block.bytes;
+    if (sizes.size > there + unexplained_size) {
+        sizes.damaged = true;
+        sizes.size = there;
+    }
+    sizes.memory = std::min(sizes.memory, allocations_->mapped_bytes());
+    return sizes;
+}
+
 ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type, PlaceVisitor* places) const {
+    if (has_one_size(type)) return one_size(object, type, places);
     const ObjectReader reader(*heap_, object, type);
     const std::uint64_t own = requested(reader);
     const Address start = object - presize(object, type);

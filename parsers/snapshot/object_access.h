@@ -116,6 +116,10 @@ private:
     ReferenceStep step_at(TypeId type, std::uint64_t offset, Address target) const;
     std::string element_name(Address holder, std::uint64_t place) const;
     void limit_to_block(ObjectReader& object) const;
+    /// Whether every instance has the size that the type declares, and no memory but its own block.
+    static bool has_one_size(const TypeInfo& type);
+    /// `sizes` of an object of such a type: nothing of it is read.
+    ObjectSizes one_size(Address object, const TypeInfo& type, PlaceVisitor* places) const;
     /// What is counted for an object's own block, of which it asked for `own` bytes.
     Allocations::Held own_block(Address start, std::uint64_t own, const TypeInfo& type) const;
     void visit_all_references(const ObjectReader& object, ReferenceVisitor& visit) const;

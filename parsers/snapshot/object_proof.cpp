@@ -65,10 +65,10 @@ bool ObjectProof::header_reads(Address object, const TypeInfo& type) const {
 
 Verdict ObjectProof::in_block(Address object, const TypeInfo& type, std::uint64_t block_size,
                               std::uint64_t slack) const {
-    const std::uint64_t count = count_of(heap_, object);
-    if (!alive(count) || in_hash_table(heap_, object) || !header_reads(object, type)) return Verdict::no;
-    if (is_address_of_object(heap_, count)) return Verdict::no;
     const ObjectReader reader(heap_, object, type);
+    const std::uint64_t count = count_of(heap_, object, reader.bytes());
+    if (!alive(count) || in_hash_table(reader, count) || !header_reads(object, type)) return Verdict::no;
+    if (is_address_of_object(heap_, count)) return Verdict::no;
     const std::uint64_t requested = access_.requested(reader);
     if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return Verdict::no;
     // 2.7: a unicode of one character has a block of 16 bytes for that, of which it writes half. The other half may
@@ -142,11 +142,11 @@ ObjectProof::Elsewhere ObjectProof::elsewhere(Address object, TypeId id) const {
     // Static data, or the middle of a block. Nothing lives in a free chunk.
     if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object))
         return {};
-    if (in_hash_table(heap_, object) || in_table_of_types(heap_, object, type)) return {};
+    const ObjectReader reader(heap_, object, type);
+    if (in_hash_table(reader, count_of(heap_, object)) || in_table_of_types(heap_, object, type)) return {};
     if (are_variables(object, type)) return {};
     if (!header_reads(object, type) || !fits_inside(object, type)) return {};
-    if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type)))
-        return {};
+    if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return {};
     if (access_.sizes(object, type).damaged || !references_lead_into_memory(access_, object, type)) return {};
     return {Verdict::doubtful,
             access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference};

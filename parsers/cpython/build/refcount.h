@@ -17,7 +17,9 @@
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/python_heap.h"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace heapsift {
 
@@ -68,6 +70,13 @@ inline std::uint64_t count_of(const Layout& layout, const std::byte* bytes) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes + *layout.object.ob_refcnt, sizeof(word));
     return count_in_word(layout, word);
+}
+
+/// The same where the bytes from the object on are at hand, as many as there are.
+inline std::uint64_t count_of(const PythonHeap& heap, Address object, std::span<const std::byte> bytes) {
+    const object_layout& l = heap.layout().object;
+    const std::size_t end = std::size_t{8} + std::max(*l.ob_refcnt, l.ob_ref_shared.or_else(0));
+    return bytes.size() >= end ? count_of(heap.layout(), bytes.data()) : count_of(heap, object);
 }
 
 /// Whether an object with this count is immortal.
