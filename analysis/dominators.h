@@ -1,10 +1,14 @@
 #pragma once
 
-// The dominator tree as a person reads it: groups, then what retains most below each, down to a depth. (What
-// is folded and what is joint: dominators.cpp.)
+// The dominator tree as a person reads it: groups, then what retains most below each, down to a depth.
+//
+// A tree of a million nodes is asked for by programs (`dominators --json`). In words a node has a kilobyte, so the tree is
+// numbers (dominator_tree.h), and what is written down is put into words then, node by node.
 
-#include "analysis/joint_holders.h"
+#include "analysis/dominator_tree.h"
+#include "analysis/object_paths.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,14 +25,11 @@ struct DominatorNode {
     std::string remark;  // "suspended in …"; not escaped
     PathExpression expression;  // of an object, where it has one; else root is empty
     std::uint64_t retained = 0;
-    std::uint64_t native = 0;  // of it, blocks of C code
-    std::uint64_t run = 0;     // so many more of its type hang below it, one below the other; 0 for none
-    NodeId run_next{0};        // the first of these
-    ReferenceStep run_name;    // what each of them calls the next
-    NodeId run_end{0};         // the last of them
-    std::vector<DominatorNode> children;            // by retained
-    std::uint64_t folded = 0, folded_retained = 0;  // children that are not given
-    // Of these the type that has most, if it has nine tenths of their bytes, and how many are of it
+    std::uint64_t native = 0;                       // of it, blocks of C code
+    std::uint64_t run = 0;                          // as DominatorTreeNode::Rest has it
+    ReferenceStep run_name;                         // what each of them calls the next
+    std::vector<DominatorNode> children;            // by retained; empty where a tree is told node by node
+    std::uint64_t folded = 0, folded_retained = 0;  // these too
     TypeId folded_type = no_type;
     std::uint64_t folded_of_type = 0, folded_of_type_retained = 0;
     std::string folded_type_name;  // not escaped
@@ -37,51 +38,62 @@ struct DominatorNode {
         std::uint64_t count = 0, retained = 0;
         std::string name = {};  // not escaped
     };
-    std::vector<FoldedType> folded_types =
-        {};  // of the objects among them, those of most bytes first; at most eight
-    std::uint64_t folded_threads = 0,
-                  folded_threads_retained = 0;  // of what is folded, groups that are threads
-    std::vector<JointHolders> joint;            // by retained
+    std::vector<FoldedType> folded_types = {};
+    std::uint64_t folded_threads = 0, folded_threads_retained = 0;
+    std::vector<JointHolders> joint;  // by retained
 };
 
-struct DominatorsQuery {
-    std::optional<ObjectId> object = std::nullopt;  // nothing: all, from the groups on
-    std::size_t depth = 3;    // a child that has nearly all of its parent counts as one with it
-    std::size_t limit = 20;   // children of a node; 0: all
-    std::uint64_t least = 0;  // bytes that a child must retain
+/// A tree that was found, to be told node by node. It refers to the graph and the sizes.
+class DominatorsAnswer {
+public:
+    /// `answers` may be null.
+    DominatorsAnswer(const HeapGraph& graph, const RetainedSizes& sizes, const DominatorsQuery& query,
+                     const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
+
+    const DominatorTreeNode& top() const { return found_.top; }
+    std::uint64_t total() const { return total_; }  // bytes of all objects
+    std::uint64_t loose() const {
+        return found_.loose;
+    }  // bytes below the virtual root that no group holds alone
+    /// Of the object asked for; empty without one.
+    const std::string& group() const { return group_; }
+    /// Of the first object below the top, in the order in which it is read, or of an example of what is held together and
+    /// larger; null for none.
+    Address next() const { return first_place(found_.top); }
+
+    /// In words, without its children; and without what its dominator calls it.
+    DominatorNode describe(const DominatorTreeNode& node) const;
+    /// visit(child, its words) for each child of a node, with what the node calls it. Cost: what the node refers to, once.
+    using Visit = std::function<void(const DominatorTreeNode& child, DominatorNode words)>;
+    void visit_children(const DominatorTreeNode& node, const Visit& visit) const;
+
+private:
+    StepsBetween names_of(NodeId parent, std::span<const NodeId> children) const;
+    ReferenceStep name_between(const StepsBetween& names, NodeId source, NodeId target) const;
+    ReferenceStep shown_name(const StepsBetween& names, NodeId parent, NodeId child) const;
+    std::optional<PathExpression> expression_of(ObjectId object) const;
+    Address first_place(const DominatorTreeNode& node) const;
+
+    const HeapGraph& graph_;
+    RetainedLookup retained_;
+    ModuleNodes modules_;
+    ShownDominators found_;
+    std::uint64_t total_ = 0;
+    std::string group_;
+    std::optional<ExpressionFinder> expressions_;
 };
 
+/// The same as a whole.
 struct DominatorsResult {
     DominatorNode top;
-    std::uint64_t total = 0;  // bytes of all objects
-    std::string group;        // of the object asked for
-    // Of the first object below the top, in the order in which it is read, or of an example of what is held together and
-    // larger; null for none
+    std::uint64_t total = 0;
+    std::string group;
     Address next;
-    std::uint64_t loose = 0;  // bytes below the virtual root that no group holds alone
+    std::uint64_t loose = 0;
 };
 
-/// `answers` may be null.
+/// `answers` may be null. For trees that are shown: a node has a kilobyte.
 DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, const DominatorsQuery& query,
                             const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
-
-/// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in
-/// their place. Those that retain at least `least` bytes, and one, largest first: what retains nothing lies in a
-/// program's own file (small integers, types of C), and nothing keeps it alive.
-std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node,
-                                   std::uint64_t least = 0);
-
-/// visit(child) for all of them, and maybe for some that retain nothing, in any order; for a node other than the virtual root.
-template <class F>
-void visit_shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node,
-                          F&& visit) {
-    if (is_module_group(retained.graph(), node) || modules.is_module(node))
-        for (const NodeId child : shown_children(retained, modules, node)) visit(child);
-    else
-        retained.visit_children(node, visit);
-}
-
-/// What is shared by several groups: children of the virtual root that are objects.
-std::vector<NodeId> shared_by_groups(const RetainedLookup& retained);
 
 }  // namespace heapsift

@@ -55,34 +55,59 @@ Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target)
     return best;
 }
 
-StepsBetween::StepsBetween(const HeapReader& heap, std::vector<Pair> pairs) : pairs_(std::move(pairs)) {
+StepsBetween::StepsBetween(const HeapReader& heap, std::vector<Pair> pairs)
+    : heap_(&heap), pairs_(std::move(pairs)) {
     std::sort(pairs_.begin(), pairs_.end());
     pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
-    steps_.resize(pairs_.size());
-    std::vector<ObjectId> targets;
-    for (std::size_t first = 0; first < pairs_.size();) {
-        const ObjectId source = pairs_[first].source;
-        targets.clear();
-        while (first + targets.size() < pairs_.size() && pairs_[first + targets.size()].source == source)
-            targets.push_back(pairs_[first + targets.size()].target);
-        std::vector<bool> found(targets.size());
-        heap.visit_references_to(source, targets, [&](const Reference& reference) {
-            const ObjectId target = heap.snapshot().find(reference.target);
-            const auto at = std::lower_bound(targets.begin(), targets.end(), target);
-            if (at == targets.end() || *at != target) return;
-            const auto place = static_cast<std::size_t>(at - targets.begin());
-            bool had = found[place];
-            prefer(steps_[first + place], had, reference);
-            found[place] = had;
-        });
-        first += targets.size();
-    }
 }
 
-const Reference& StepsBetween::of(ObjectId source, ObjectId target) const {
-    const auto at = std::lower_bound(pairs_.begin(), pairs_.end(), Pair{source, target});
-    assert(at != pairs_.end() && at->source == source && at->target == target);
-    return steps_[static_cast<std::size_t>(at - pairs_.begin())];
+StepsBetween::StepsOfSource StepsBetween::read(ObjectId source) const {
+    StepsOfSource result;
+    result.source = source;
+    const auto begin = std::lower_bound(pairs_.begin(), pairs_.end(), Pair{source, ObjectId(0)});
+    result.first = static_cast<std::size_t>(begin - pairs_.begin());
+    std::vector<ObjectId> targets;
+    for (auto at = begin; at != pairs_.end() && at->source == source; ++at) targets.push_back(at->target);
+    result.steps.resize(targets.size());
+    std::vector<bool> found(targets.size());
+    heap_->visit_references_to(source, targets, [&](const Reference& reference) {
+        const ObjectId target = heap_->snapshot().find(reference.target);
+        const auto at = std::lower_bound(targets.begin(), targets.end(), target);
+        if (at == targets.end() || *at != target) return;
+        const auto place = static_cast<std::size_t>(at - targets.begin());
+        bool had = found[place];
+        prefer(result.steps[place], had, reference);
+        found[place] = had;
+    });
+    return result;
+}
+
+// The steps of a path are asked for one after the other, and then those of its neighbours: what a path needs is never
+// dropped for what lies below it.
+const StepsBetween::StepsOfSource& StepsBetween::steps_of(ObjectId source) const {
+    constexpr std::size_t most_steps = 1 << 16;
+    if (const auto known = by_source_.find(source); known != by_source_.end()) {
+        recent_.splice(recent_.begin(), recent_, known->second);
+        return recent_.front();
+    }
+    recent_.push_front(read(source));
+    by_source_.emplace(source, recent_.begin());
+    steps_there_ += recent_.front().steps.size();
+    while (steps_there_ > most_steps && recent_.size() > longest_path) {
+        steps_there_ -= recent_.back().steps.size();
+        by_source_.erase(recent_.back().source);
+        recent_.pop_back();
+    }
+    return recent_.front();
+}
+
+Reference StepsBetween::of(ObjectId source, ObjectId target) const {
+    const StepsOfSource& found = steps_of(source);
+    const auto from = pairs_.begin() + static_cast<std::ptrdiff_t>(found.first);
+    const auto to = from + static_cast<std::ptrdiff_t>(found.steps.size());
+    const auto at = std::lower_bound(from, to, Pair{source, target});
+    assert(at != to && at->target == target);
+    return found.steps[static_cast<std::size_t>(at - from)];
 }
 
 std::string suspended_words(const HeapReader& heap, ObjectId object) {
@@ -105,13 +130,28 @@ std::string suspended_words(const HeapReader& heap, ObjectId object) {
     return frame ? "suspended in " + frame_words(*frame) : std::string();
 }
 
+namespace {
+
+/// Null where `object` is on no path.
+const PathLinks::Link* link_of(const PathLinks& paths, ObjectId object) {
+    const auto link =
+        std::lower_bound(paths.links.begin(), paths.links.end(), object,
+                         [](const PathLinks::Link& one, ObjectId other) { return one.object < other; });
+    return link != paths.links.end() && link->object == object ? &*link : nullptr;
+}
+
+}  // namespace
+
+ObjectId PathLinks::previous(ObjectId object) const {
+    const Link* const link = link_of(*this, object);
+    return link ? link->previous : no_object;
+}
+
 std::vector<ObjectId> PathLinks::path(ObjectId object) const {
     std::vector<ObjectId> result;
     for (ObjectId at = object; at != no_object;) {
-        const auto link =
-            std::lower_bound(links.begin(), links.end(), at,
-                             [](const Link& one, ObjectId other) { return one.object < other; });
-        if (link == links.end() || link->object != at || result.size() == longest_path) return {};
+        const Link* const link = link_of(*this, at);
+        if (!link || result.size() == longest_path) return {};
         result.push_back(at);
         at = link->previous;
     }

@@ -7,8 +7,10 @@
 #include "analysis/kept_answers.h"
 #include "analysis/path_expression.h"
 
+#include <list>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace heapsift {
@@ -18,7 +20,9 @@ namespace heapsift {
 Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target);
 
 /// The same of many pairs. Each source is read once, however many of its targets are asked for, as of a dict
-/// of 200,000 entries that are all shown. Memory: some 200 bytes per pair.
+/// of 200,000 entries that are all shown: when the first is. Memory: 8 bytes per pair; some 200 for each target of the
+/// sources that were asked for last, 64 of them and as many more as have 65,536 targets together. Not thread-safe; it
+/// refers to the heap.
 class StepsBetween {
 public:
     struct Pair {
@@ -30,11 +34,22 @@ public:
     StepsBetween(const HeapReader& heap, std::vector<Pair> pairs);
 
     /// Of one of the pairs: what step_between gives.
-    const Reference& of(ObjectId source, ObjectId target) const;
+    Reference of(ObjectId source, ObjectId target) const;
 
 private:
-    std::vector<Pair> pairs_;       // sorted
-    std::vector<Reference> steps_;  // of each
+    struct StepsOfSource {
+        ObjectId source = no_object;
+        std::size_t first = 0;         // of its pairs
+        std::vector<Reference> steps;  // of each of them
+    };
+    const StepsOfSource& steps_of(ObjectId source) const;
+    StepsOfSource read(ObjectId source) const;
+
+    const HeapReader* heap_ = nullptr;
+    std::vector<Pair> pairs_;                  // sorted
+    mutable std::list<StepsOfSource> recent_;  // what was asked for last comes first
+    mutable std::unordered_map<std::uint32_t, std::list<StepsOfSource>::iterator> by_source_;
+    mutable std::size_t steps_there_ = 0;
 };
 
 /// "suspended in poll(), app.py, now at line 12" of a generator, coroutine or asynchronous generator that
@@ -51,6 +66,8 @@ struct PathLinks {
 
     /// From the object at the root down to `object`, both included; empty if it has none of at most 64 steps.
     std::vector<ObjectId> path(ObjectId object) const;
+    /// The one before `object` on its path; `no_object` at a root, and where `object` is on none.
+    ObjectId previous(ObjectId object) const;
 
     std::size_t rows() const { return links.size(); }
 
@@ -79,6 +96,10 @@ public:
     std::optional<Found> of(ObjectId object) const;
     /// The same of an object by way of one of them, which refers to it.
     std::optional<Found> by_way_of(ObjectId source, ObjectId object) const;
+    /// True if the path of `object`, one of those on a path, comes to it from `source`.
+    bool comes_from(ObjectId source, ObjectId object) const { return paths_.previous(object) == source; }
+    /// That step. Requires comes_from.
+    Reference step(ObjectId source, ObjectId object) const { return steps_.of(source, object); }
     /// The objects on the path of one of them, itself included; empty where it has none.
     std::vector<ObjectId> path(ObjectId object) const { return paths_.path(object); }
 

@@ -19,6 +19,8 @@ set(allowed
     OtherHolders           # labels of one heap's objects, beside those of their paths
     StepNumbers            # names of steps, by where they lie: literals of the program
     ExpressionFinder       # the same
+    StepsBetween           # names of steps, read when they are asked for: all at once would be larger than the heap
+    DominatorsAnswer       # puts a tree into words node by node, likewise
     AwaitReader            # what suspended calls wait for, one at a time
     RootNamer              # the same of roots
     NativeHolderFinder     # the same of what holds objects from C code

@@ -63,9 +63,9 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     query.limit = session.options().limit.value_or(text ? dominators_rows_for_people : 0);
     query.least = options.least.empty() ? text ? total / dominators_parts_for_people : 0
                                         : least_bytes(options.least, total);
-    DominatorsResult result = dominators(graph, retained, query, session.progress(), question.answers());
+    DominatorsAnswer answer(graph, retained, query, session.progress(), question.answers());
     session.note_references(heap, query.object.value_or(no_object));
-    return session.write(render_dominators(std::move(result)));
+    return session.write(render_dominators(std::move(answer)));
 }
 
 }  // namespace

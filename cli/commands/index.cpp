@@ -60,7 +60,7 @@ void keep_usual_answers(Question& question, const ProgressCallback& progress) {
     tree.depth = dominators_depth;
     tree.limit = dominators_rows_for_people;
     tree.least = retained.memory(graph.root()) / dominators_parts_for_people;
-    dominators(graph, sizes, tree, progress, answers);
+    DominatorsAnswer(graph, sizes, tree, progress, answers);
     gc(heap, rows_for_people, false, progress, answers, &question.states().collection);
     for (const std::size_t limit : {rows_for_people, std::size_t{0}})
         refcounts(heap, {.types = {}, .limit = limit}, progress, answers);

@@ -34,35 +34,38 @@ Datum joint_data(const JointHolders& joint) {
                     {"retained", joint.retained}});
 }
 
-using SharedResult = std::shared_ptr<const DominatorsResult>;
+using Answer = std::shared_ptr<const DominatorsAnswer>;
 
-/// Of a node of this result. The data of its children is made as it is written.
-Datum node_data(const SharedResult& result, const DominatorNode& node) {
+/// Of a node of this tree. The data of its children is made as it is written.
+Datum node_data(const Answer& answer, const DominatorTreeNode& node, const DominatorNode& words) {
     Datum data;
-    if (node.object) {
-        data = object_data(*node.object);
-        data["name"] = Notation{node.name};
-        data["expression"] = node.expression.root.empty() ? Datum() : Datum(expression_of(node.expression));
-        if (!node.remark.empty()) data["remark"] = node.remark;
+    if (words.object) {
+        data = object_data(*words.object);
+        data["name"] = Notation{words.name};
+        data["expression"] = words.expression.root.empty() ? Datum() : Datum(expression_of(words.expression));
+        if (!words.remark.empty()) data["remark"] = words.remark;
     } else {
-        data[node.is_frame ? "frame" : "group"] = node.group;
-        data["retained"] = node.retained;
-        data["native"] = node.native;
+        data[words.is_frame ? "frame" : "group"] = words.group;
+        data["retained"] = words.retained;
+        data["native"] = words.native;
     }
-    if (node.run > 0) data["run"] = entries({{"count", node.run}, {"name", Notation{node.run_name}}});
-    data["share"] = share_of(node.retained, result->total);
+    if (words.run > 0) data["run"] = entries({{"count", words.run}, {"name", Notation{words.run_name}}});
+    data["share"] = share_of(words.retained, answer->total());
     if (node.children.empty())
         data["children"] = Datum::list();
     else
-        data["children"] = Datum::Stream([result, &node](const std::function<void(const Datum&)>& visit) {
-            for (const DominatorNode& child : node.children) visit(node_data(result, child));
+        data["children"] = Datum::Stream([answer, &node](const std::function<void(const Datum&)>& visit) {
+            answer->visit_children(node, [&](const DominatorTreeNode& child, const DominatorNode& of_child) {
+                visit(node_data(answer, child, of_child));
+            });
         });
-    data["folded"] = entries({{"count", node.folded},
-                              {"retained", node.folded_retained},
-                              {"type", node.folded_type == no_type ? Datum() : Datum(node.folded_type_name)},
-                              {"of_type", node.folded_of_type},
-                              {"of_type_retained", node.folded_of_type_retained}});
-    data["joint"] = Datum::list_of(node.joint, joint_data);
+    data["folded"] =
+        entries({{"count", words.folded},
+                 {"retained", words.folded_retained},
+                 {"type", words.folded_type == no_type ? Datum() : Datum(words.folded_type_name)},
+                 {"of_type", words.folded_of_type},
+                 {"of_type_retained", words.folded_of_type_retained}});
+    data["joint"] = Datum::list_of(words.joint, joint_data);
     return data;
 }
 
@@ -85,36 +88,49 @@ Text node_words(const DominatorNode& node, bool named) {
 class TreeLines {
 public:
     using Visit = std::function<void(const TableRow&)>;
-    TreeLines(const DominatorsResult& result, const Visit& visit) : result_(result), visit_(visit) {}
+    TreeLines(const DominatorsAnswer& answer, const Visit& visit) : answer_(answer), visit_(visit) {}
 
     void all() {
-        const DominatorNode& top = result_.top;
+        const DominatorNode top = answer_.describe(answer_.top());
         if (top.object) add(top.retained, node_words(top, false), 0, top.native);
-        for (const DominatorNode& child : top.children) add_with_children(child, top.object ? 1 : 0);
+        add_children(answer_.top(), top.object ? 1 : 0);
         add_rest(top, top.object ? 1 : 0);
     }
 
 private:
-    /// A child that has nearly all of its parent stands on the parent's line: `.bus.subs['paid']`.
-    static bool goes_on(const DominatorNode& node) {
-        if (!node.object || node.children.size() != 1 || !node.joint.empty() || node.run > 0 ||
-            !node.remark.empty() || !node.name.known())
-            return false;
-        const DominatorNode& child = node.children.front();
-        return child.object && child.name.known() && child.retained + node.retained / 50 >= node.retained;
+    void add_children(const DominatorTreeNode& node, std::size_t depth) {
+        answer_.visit_children(node, [&](const DominatorTreeNode& child, DominatorNode words) {
+            add_with_children(child, std::move(words), depth);
+        });
     }
 
-    void add_with_children(const DominatorNode& first, std::size_t depth) {
-        const DominatorNode* last = &first;
+    /// A child that has nearly all of its parent stands on the parent's line: `.bus.subs['paid']`. That child in words,
+    /// where it does.
+    std::optional<DominatorNode> goes_on(const DominatorTreeNode& node, const DominatorNode& words) const {
+        if (!words.object || node.children.size() != 1 || !words.joint.empty() || words.run > 0 ||
+            !words.remark.empty() || !words.name.known())
+            return std::nullopt;
+        if (node.children.front().retained + node.retained / 50 < node.retained) return std::nullopt;
+        std::optional<DominatorNode> child;
+        answer_.visit_children(
+            node, [&](const DominatorTreeNode&, DominatorNode only) { child = std::move(only); });
+        return child->object && child->name.known() ? std::move(child) : std::nullopt;
+    }
+
+    void add_with_children(const DominatorTreeNode& first, DominatorNode words, std::size_t depth) {
+        const DominatorTreeNode* node = &first;
         Text names;
-        for (; goes_on(*last); last = &last->children.front()) names += Text(Notation{last->name});
-        const DominatorNode& node = *last;
-        add(first.retained, names + node_words(node, true), depth, first.native);
-        if (node.run > 0)
-            visit_({.cells = {"", "", "", says("× {} more {}", Count{node.run}, Notation{node.run_name})},
+        while (std::optional<DominatorNode> child = goes_on(*node, words)) {
+            names += Text(Notation{words.name});
+            node = &node->children.front();
+            words = std::move(*child);
+        }
+        add(first.retained, names + node_words(words, true), depth, first.native);
+        if (words.run > 0)
+            visit_({.cells = {"", "", "", says("× {} more {}", Count{words.run}, Notation{words.run_name})},
                     .depth = depth + 1});
-        for (const DominatorNode& child : node.children) add_with_children(child, depth + 1);
-        add_rest(node, depth + 1);
+        add_children(*node, depth + 1);
+        add_rest(words, depth + 1);
     }
 
     void add_rest(const DominatorNode& node, std::size_t depth) {
@@ -138,13 +154,13 @@ private:
     }
 
     void add(std::uint64_t bytes, Text words, std::size_t depth, std::uint64_t native = 0) {
-        visit_({.cells = {ByteCount{bytes}, Share{bytes, result_.total, true},
+        visit_({.cells = {ByteCount{bytes}, Share{bytes, answer_.total(), true},
                           native > 0 && native >= bytes / 100 ? Text(ByteCount{native}) : Text(),
                           std::move(words)},
                 .depth = depth});
     }
 
-    const DominatorsResult& result_;
+    const DominatorsAnswer& answer_;
     const Visit& visit_;
 };
 
@@ -162,24 +178,26 @@ Text joint_holders_words(const JointHolders& joint) {
     return joined(std::move(words), ", ") + says(" and {} more", Count{more});
 }
 
-Document render_dominators(DominatorsResult dominators) {
-    const SharedResult result = kept(std::move(dominators));
+Document render_dominators(DominatorsAnswer found) {
+    const Answer answer = kept(std::move(found));
+    const DominatorNode top = answer->describe(answer->top());
     Document document{.command = "dominators"};
-    document.data["tree"] = node_data(result, result->top);
-    if (result->top.object) document.data["tree"]["group"] = result->group;
-    document.data["total"] = result->total;
-    document.data["shared_by_several_groups"] = result->loose;
-    if (result->top.object) document.say(line("held by: " + Text(result->group)));
+    document.data["tree"] = node_data(answer, answer->top(), top);
+    if (top.object) document.data["tree"]["group"] = answer->group();
+    document.data["total"] = answer->total();
+    document.data["shared_by_several_groups"] = answer->loose();
+    if (top.object) document.say(line("held by: " + Text(answer->group())));
     TableBlock table;
     table.columns = {right("retained"), right("share"), right("of it native"),
                      left("what holds it", TextColumn::Fit::end)};
     table.columns[2].optional = true;
     table.columns.back().tree = true;
-    table.rows = [result](const std::function<void(const TableRow&)>& visit) {
-        TreeLines(*result, visit).all();
+    table.rows = [answer](const std::function<void(const TableRow&)>& visit) {
+        TreeLines(*answer, visit).all();
     };
     document.say({std::move(table)});
-    if (!result->next.is_null()) document.say(hint(says("dominators {}", result->next), "further down"));
+    if (const Address next = answer->next(); !next.is_null())
+        document.say(hint(says("dominators {}", next), "further down"));
     return document;
 }
 

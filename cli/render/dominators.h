@@ -8,6 +8,7 @@ namespace heapsift {
 /// The joint holders of an object: "app.A and app.B".
 Text joint_holders_words(const JointHolders& joint);
 
-Document render_dominators(DominatorsResult result);
+/// It refers to the graph that was asked.
+Document render_dominators(DominatorsAnswer answer);
 
 }  // namespace heapsift

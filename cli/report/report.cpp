@@ -245,9 +245,10 @@ private:
         query.depth = dominators_depth;
         query.limit = dominators_rows_for_people;
         query.least = retained().memory(question_->graph().root()) / dominators_parts_for_people;
-        made.parts.push_back(part(render_dominators(dominators(question_->graph(), question_->retained(),
-                                                               query, progress(), question_->answers())),
-                                  "What retains what"));
+        made.parts.push_back(
+            part(render_dominators(DominatorsAnswer(question_->graph(), question_->retained(), query,
+                                                    progress(), question_->answers())),
+                 "What retains what"));
         return made;
     }
 
