@@ -55,8 +55,8 @@ Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target)
     return best;
 }
 
-StepsBetween::StepsBetween(const HeapReader& heap, std::vector<Pair> pairs)
-    : heap_(&heap), pairs_(std::move(pairs)) {
+StepsBetween::StepsBetween(const HeapReader& heap, std::vector<Pair> pairs, std::size_t most_steps)
+    : heap_(&heap), most_steps_(most_steps), pairs_(std::move(pairs)) {
     std::sort(pairs_.begin(), pairs_.end());
     pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
 }
@@ -85,7 +85,6 @@ StepsBetween::StepsOfSource StepsBetween::read(ObjectId source) const {
 // The steps of a path are asked for one after the other, and then those of its neighbours: what a path needs is never
 // dropped for what lies below it.
 const StepsBetween::StepsOfSource& StepsBetween::steps_of(ObjectId source) const {
-    constexpr std::size_t most_steps = 1 << 16;
     if (const auto known = by_source_.find(source); known != by_source_.end()) {
         recent_.splice(recent_.begin(), recent_, known->second);
         return recent_.front();
@@ -93,7 +92,7 @@ const StepsBetween::StepsOfSource& StepsBetween::steps_of(ObjectId source) const
     recent_.push_front(read(source));
     by_source_.emplace(source, recent_.begin());
     steps_there_ += recent_.front().steps.size();
-    while (steps_there_ > most_steps && recent_.size() > longest_path) {
+    while (steps_there_ > most_steps_ && recent_.size() > longest_path) {
         steps_there_ -= recent_.back().steps.size();
         by_source_.erase(recent_.back().source);
         recent_.pop_back();

@@ -21,8 +21,8 @@ Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target)
 
 /// The same of many pairs. Each source is read once, however many of its targets are asked for, as of a dict
 /// of 200,000 entries that are all shown: when the first is. Memory: 8 bytes per pair; some 200 for each target of the
-/// sources that were asked for last, 64 of them and as many more as have 65,536 targets together. Not thread-safe; it
-/// refers to the heap.
+/// sources that were asked for last, 64 of them and as many more as have `most_steps` targets together. Not thread-safe;
+/// it refers to the heap.
 class StepsBetween {
 public:
     struct Pair {
@@ -31,7 +31,8 @@ public:
     };
 
     StepsBetween() = default;
-    StepsBetween(const HeapReader& heap, std::vector<Pair> pairs);
+    static constexpr std::size_t usual_steps = 1 << 16;
+    StepsBetween(const HeapReader& heap, std::vector<Pair> pairs, std::size_t most_steps = usual_steps);
 
     /// Of one of the pairs: what step_between gives.
     Reference of(ObjectId source, ObjectId target) const;
@@ -46,6 +47,7 @@ private:
     StepsOfSource read(ObjectId source) const;
 
     const HeapReader* heap_ = nullptr;
+    std::size_t most_steps_ = usual_steps;
     std::vector<Pair> pairs_;                  // sorted
     mutable std::list<StepsOfSource> recent_;  // what was asked for last comes first
     mutable std::unordered_map<std::uint32_t, std::list<StepsOfSource>::iterator> by_source_;

@@ -2,6 +2,7 @@
 
 #include "analysis/dominators.h"
 #include "analysis/joint_holders.h"
+#include "analysis/object_paths.h"
 #include "tests/catch.h"
 #include "tests/program/program_heap.h"
 
@@ -44,6 +45,37 @@ TEST_CASE("dominators: what has nearly all of its dominator is no level; what is
     CHECK(node->folded_types[0].count == 40);
     CHECK(node->folded_types[0].retained == node->folded_retained);
     CHECK(node->folded_threads == 0);
+}
+
+TEST_CASE("steps between objects: the same whatever was read before, and dropped meanwhile",
+          "[program][dominators]") {
+    constexpr std::size_t many = 300;  // more than the sources of one path, which are never dropped
+    ProgramHeap program;
+    std::vector<Address> values;
+    for (int i = 0; i < 5; ++i) values.push_back(program.heap.real(i));
+    std::vector<Address> holders;
+    for (std::size_t i = 0; i < many; ++i)
+        holders.push_back(
+            i % 2 == 0 ? program.list(values)
+                       : program.dict(
+                             {{"a" + std::to_string(i), values[0]}, {"b", values[i % 5]}, {"c", values[4]}}));
+    program.module("app", "/srv/app/app.py", {{"ALL", program.list(holders)}});
+    const Analysed analysed(program);
+    const HeapReader& heap = analysed.graph.heap();
+    std::vector<StepsBetween::Pair> pairs;
+    for (const Address holder : holders)
+        for (const Address value : values) {
+            const StepsBetween::Pair pair{analysed.id(holder), analysed.id(value)};
+            if (step_between(heap, pair.source, pair.target).step.known()) pairs.push_back(pair);
+        }
+    REQUIRE(pairs.size() > many * 3);
+    const std::size_t most = GENERATE(0, 10, 100'000);
+    const StepsBetween steps(heap, pairs, most);
+    for (std::size_t i = 0; i < 4 * pairs.size(); ++i) {
+        const StepsBetween::Pair& pair = pairs[i * 7919 % pairs.size()];
+        CHECK(steps.of(pair.source, pair.target).name() ==
+              step_between(heap, pair.source, pair.target).name());
+    }
 }
 
 TEST_CASE("joint holders: functions that one module imported from another hold as themselves",
