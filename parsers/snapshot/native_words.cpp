@@ -135,7 +135,11 @@ void NativeWords::visit_objects(
         words.declared = declared[id] || is_type;
         access_.visit_places(objects_.addresses[object], types[id], words);
         // Behind the fields of a code object or a regular expression is its code: items that are smaller than addresses.
-        if (types[id].itemsize > 0 && types[id].itemsize < 8 && !words.ranges.empty())
+        // But a type of C code whose items are single bytes, and that is no kind of bytes, has room there for whatever
+        // it likes: Boost.Python puts the C++ holder of each instance into it (boost/python/object/instance.hpp).
+        const std::int64_t item = types[id].itemsize;
+        const bool is_room = item == 1 && !declared[id] && types[id].kind == nullptr;
+        if (item > 0 && item < 8 && !is_room && !words.ranges.empty())
             words.ranges.front().end =
                 std::min(words.ranges.front().end, objects_.addresses[object] + types[id].basicsize);
         // A count of references, and a type's flags, are numbers of 32 bits: addresses in a low heap. (Code that is

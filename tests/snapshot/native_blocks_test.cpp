@@ -176,6 +176,19 @@ TEST_CASE("native blocks: a count of references is no address", "[snapshot][nati
     CHECK(reached(blocks_of(small), 1000) == From{nothing});
 }
 
+TEST_CASE(
+    "native blocks: behind the fields of a type with items of a byte may be anything, behind larger ones "
+    "numbers",
+    "[snapshot][native]") {
+    SmallCore small;
+    const std::int64_t item = GENERATE(1, 4);
+    const Address type = small.heap.c_type("chem.Molecule", {.basicsize = 48, .itemsize = item});
+    const Address molecule = small.heap.object(type, 48 / item);
+    const Address atoms = small.heap.allocate(1000);
+    small.heap.put(molecule + 64, atoms);
+    CHECK(reached(blocks_of(small), 1000) == (item == 1 ? From{objects} : From{nothing}));
+}
+
 TEST_CASE("native blocks: a weak reference's hash is no address", "[snapshot][native]") {
     SmallCore small;
     const Address block = small.heap.allocate(1000);
