@@ -5,7 +5,9 @@
 // there once in a thousand times, and elsewhere each time. The next best is a field of which only few words lead
 // to blocks at all, but those as pointers do: a union, or blocks of one size that are of several kinds. Blocks of
 // which there are few, and large ones, are arrays: all their words are one field. The last word of a block may lie
-// behind what the program asked for, and have what was there before: it needs more of its kind.
+// behind what the program asked for, and have what was there before: it needs more of its kind. A pointer there leads
+// somewhere in most blocks of a kind that have one; what was there before is a pointer in some of them, and led in
+// real RDKit and PyQt5 processes from molecules to other molecules, and from list items to images.
 //
 // Malloc gives 16 bytes more than asked for where too little would be left over. The smallest block of a C++ class tells how
 // much its objects need; what a block has above that is no field, and keeps what was there before. (In a real torch
@@ -13,6 +15,9 @@
 //
 // A std::string of up to 15 characters keeps them in itself, behind their address and their number. Whatever of these 16
 // bytes it does not use has what was there before, often an address of which the first byte is now the text's end.
+//
+// A std::vector keeps where its elements begin, where they end, and where its room ends. What lies between the last two is
+// what was there before, and only counts where nothing else leads. (Molecules of RDKit led to each other so.)
 //
 // Pointers that lead behind the start of a block by what the library adds (8 bytes of an allocator's header, a
 // second base, a page's header at its end) do so often and always by as much.
@@ -31,13 +36,15 @@
 #include "parsers/elf/bytes.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace heapsift {
 namespace {
 
 constexpr std::uint64_t surely_an_address = std::uint64_t{1} << 32, large_block = 1 << 16;
-constexpr std::uint64_t most_slack = 16;     // bytes that malloc may add to a block
-constexpr std::uint32_t enough_blocks = 16;  // of a class, to tell its fields by
+constexpr std::uint64_t most_slack = 16;      // bytes that malloc may add to a block
+constexpr std::uint64_t smallest_block = 24;  // usable bytes
+constexpr std::uint32_t enough_blocks = 16;   // of a class, to tell its fields by
 constexpr std::uint32_t most_sampled = 4096;
 constexpr std::uint64_t nearest = 64;  // bytes that a library's header may have
 constexpr std::uint64_t enough_alike = 16, above_chance = 8, farthest_alike = 1 << 14;
@@ -125,7 +132,24 @@ PointerFields::Counts* PointerFields::counts_to_fill(const BlockNumbers::Block& 
         known.first = counts_.size();
         counts_.resize(counts_.size() + block.bytes / 8);
     }
+    ++known.sampled;
     return &counts_[known.first];
+}
+
+/// The first of these words leads to the start of `target`.
+void PointerFields::note_vector(const BlockNumbers::Block& target, std::span<const std::byte> words) {
+    std::array<std::uint64_t, 4> word{};
+    if (words.size() < 24) return;
+    std::memcpy(word.data(), words.data(), std::min(words.size(), sizeof word));
+    const auto [begin, end, end_of_room, next] = word;
+    if (end < begin || end > end_of_room || end_of_room > begin + target.bytes) return;
+    if (begin + target.bytes - end_of_room >= smallest_block) return;
+    // The iterator of a std::deque at the start of a node has its place twice, the node's end, and where it has the node from.
+    if (end == begin && core_.memory().read<std::uint64_t>(Address(next)) == begin) return;
+    const std::uint64_t elements = (end - begin + 7) / 8;
+    if (elements > std::numeric_limits<std::uint32_t>::max()) return;
+    std::uint32_t& of_block = elements_end_[target.number];
+    of_block = std::max(of_block, static_cast<std::uint32_t>(elements));
 }
 
 void PointerFields::learn_far(const BlockNumbers::Block& target, std::uint64_t offset) {
@@ -176,10 +200,23 @@ bool PointerFields::is_short_text(const Fields& fields, std::size_t index) {
     return false;
 }
 
+/// Whether the last word may lie behind what was asked for: few blocks have it, or it leads to no block's start in half
+/// of those that do.
+bool PointerFields::may_be_slack(const Fields& fields, std::size_t index) {
+    if (!fields.first_ || index != fields.last_) return false;
+    const Counts& counts = fields.first_[index];
+    std::uint64_t starts = *std::max_element(counts.tags.begin(), counts.tags.end());
+    for (const std::uint32_t count : counts.near) starts += count;
+    return !is_tenth(counts.filled, fields.sampled_) || starts * 2 < counts.filled;
+}
+
 Belief PointerFields::belief(const Fields& fields, std::size_t index, std::uint64_t word,
                              const BlockNumbers::Block& target, std::uint64_t offset) const {
     if (index >= fields.end_ || is_short_text(fields, index)) return Belief::none;
+    if (index >= fields.elements_end_)
+        return belief(word, target, offset) == Belief::none ? Belief::none : Belief::anywhere;
     const Belief found = by_field(fields.first_ ? fields.first_[index] : fields.own_, word, target, offset);
+    if (found == Belief::field && may_be_slack(fields, index)) return Belief::alone;
     return found == Belief::union_ && index == fields.last_ ? Belief::alone : found;
 }
 

@@ -69,7 +69,7 @@ private:
         }
     };
     struct Known {
-        std::uint32_t count = 0, seen = 0;
+        std::uint32_t count = 0, seen = 0, sampled = 0;
         std::size_t first = no_fields;  // in counts_
     };
     static constexpr std::uint64_t largest_of_a_class = 4096;  // bytes: what is larger is an array
@@ -83,7 +83,9 @@ private:
     };
 
     void count_table(const Class& of);
+    void note_vector(const BlockNumbers::Block& target, std::span<const std::byte> words);
     static bool is_short_text(const Fields& fields, std::size_t index);
+    static bool may_be_slack(const Fields& fields, std::size_t index);
     std::uint64_t object_bytes(const Class& of) const;
     Class class_of(const BlockNumbers::Block& block, std::span<const std::byte> bytes) const;
     const Known* known(const Class& of) const;
@@ -100,16 +102,19 @@ private:
     std::vector<Counts> counts_;
     std::unordered_map<std::uint64_t, OfTable> tables_;  // by the address of the functions
     std::unordered_map<std::uint64_t, std::uint64_t> alike_, of_size_;
+    std::unordered_map<std::uint32_t, std::uint32_t> elements_end_;  // by block number, of vectors: words
 };
 
 class PointerFields::Fields {
     friend class PointerFields;
     const Counts* first_ = nullptr;  // of a class; null: `own_` is of all words together
+    std::uint32_t sampled_ = 0;      // blocks of the class that were counted
     Counts own_;
     Address start_;
     std::span<const std::byte> bytes_;
-    std::size_t last_ = 0;               // the index of the last word
-    std::size_t end_ = ~std::size_t{0};  // and of the first word behind the object, if that is known
+    std::size_t last_ = 0;                        // the index of the last word
+    std::size_t end_ = ~std::size_t{0};           // and of the first word behind the object, if that is known
+    std::size_t elements_end_ = ~std::size_t{0};  // the same behind the elements of a vector
 };
 
 template <class Find>
@@ -125,6 +130,7 @@ void PointerFields::learn(const BlockNumbers::Block& block, std::span<const std:
         const std::uint64_t offset = Address(word) - target->start;
         if (counts) counts[i].add(offset);
         learn_far(*target, offset);
+        if (offset == 0) note_vector(*target, bytes.subspan(8 * i));
     }
 }
 
@@ -137,8 +143,11 @@ PointerFields::Fields PointerFields::fields_of(const BlockNumbers::Block& block,
     fields.bytes_ = bytes;
     const Class of = block.bytes <= largest_of_a_class ? class_of(block, bytes) : Class{};
     if (!of.table.is_null()) fields.end_ = object_bytes(of) / 8;
+    if (const auto vector = elements_end_.find(block.number); vector != elements_end_.end())
+        fields.elements_end_ = vector->second;
     if (const Known* of_class = known(of); of_class && of_class->first != no_fields) {
         fields.first_ = &counts_[of_class->first];
+        fields.sampled_ = of_class->sampled;
         return fields;
     }
     for (std::size_t i = 0; 8 * i + 8 <= bytes.size(); ++i) {
