@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t most_joint_entries = 5, most_shared_entries = 1000;
 constexpr int least_run = 3;
 
-bool is_object(const HeapGraph& graph, NodeId node) { return graph.kind(node) == NodeKind::object; }
 bool is_thread(const HeapGraph& graph, NodeId node) {
     return graph.kind(node) == NodeKind::group &&
            graph.groups()[graph.group_of(node)].kind == GroupKind::thread;

@@ -7,9 +7,12 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace heapsift {
+
+inline bool is_object(const HeapGraph& graph, NodeId node) { return graph.kind(node) == NodeKind::object; }
 
 struct DominatorsQuery {
     std::optional<ObjectId> object = std::nullopt;  // nothing: all, from the groups on
@@ -22,6 +25,7 @@ struct DominatorTreeNode {
     struct FoldedType {
         TypeId type = no_type;
         std::uint64_t count = 0, retained = 0;
+        std::string name = {};  // in words (dominators.h); not escaped
     };
     /// What few nodes have.
     struct Rest {

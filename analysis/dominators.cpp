@@ -12,10 +12,8 @@ namespace {
 
 constexpr const char* shared_words = "shared by several groups";
 
-bool is_object_node(const HeapGraph& graph, NodeId node) { return graph.kind(node) == NodeKind::object; }
-
 void collect_objects(const HeapGraph& graph, const DominatorTreeNode& node, std::vector<ObjectId>& objects) {
-    if (is_object_node(graph, node.node)) objects.push_back(graph.object_of(node.node));
+    if (is_object(graph, node.node)) objects.push_back(graph.object_of(node.node));
     for (const JointHolders& joint : node.rest().joint)
         for (const ObjectRow& holder : joint.holders) objects.push_back(holder.id);
     for (const DominatorTreeNode& child : node.children) collect_objects(graph, child, objects);
@@ -43,24 +41,14 @@ DominatorsAnswer::DominatorsAnswer(const HeapGraph& graph, const RetainedSizes& 
 
 DominatorNode DominatorsAnswer::describe(const DominatorTreeNode& node) const {
     const HeapReader& heap = graph_.heap();
-    const DominatorTreeNode::Rest& rest = node.rest();
     DominatorNode made;
+    static_cast<DominatorTreeNode::Rest&>(made) = node.rest();
     made.node = node.node;
     made.retained = node.retained;
     made.native = node.native;
-    made.run = rest.run;
-    made.folded = rest.folded;
-    made.folded_retained = rest.folded_retained;
-    made.folded_type = rest.folded_type;
-    made.folded_of_type = rest.folded_of_type;
-    made.folded_of_type_retained = rest.folded_of_type_retained;
-    made.folded_threads = rest.folded_threads;
-    made.folded_threads_retained = rest.folded_threads_retained;
     const TypeTable& types = graph_.columns().types;
-    if (rest.folded_type != no_type) made.folded_type_name = type_name(types, rest.folded_type);
-    for (const DominatorTreeNode::FoldedType& one : rest.folded_types)
-        made.folded_types.push_back({one.type, one.count, one.retained, type_name(types, one.type)});
-    made.joint = rest.joint;
+    if (made.folded_type != no_type) made.folded_type_name = type_name(types, made.folded_type);
+    for (DominatorTreeNode::FoldedType& one : made.folded_types) one.name = type_name(types, one.type);
     for (JointHolders& joint : made.joint) {
         joint.expressions.resize(joint.holders.size());
         for (std::size_t i = 0; i < joint.holders.size(); ++i)
@@ -116,7 +104,7 @@ std::optional<PathExpression> DominatorsAnswer::expression_of(ObjectId object) c
 
 /// `names` has the steps between objects that are on no path.
 ReferenceStep DominatorsAnswer::name_between(const StepsBetween& names, NodeId source, NodeId target) const {
-    if (is_object_node(graph_, source)) {
+    if (is_object(graph_, source)) {
         const ObjectId from = graph_.object_of(source), to = graph_.object_of(target);
         return (expressions_->comes_from(from, to) ? expressions_->step(from, to) : names.of(from, to)).step;
     }
@@ -139,8 +127,7 @@ StepsBetween DominatorsAnswer::names_of(NodeId parent, std::span<const NodeId> c
     std::vector<StepsBetween::Pair> pairs;
     for (const NodeId child : children)
         for (const NodeId source : {parent, retained_.dominator(child)}) {
-            if (source == no_node || !is_object_node(graph_, source) || !is_object_node(graph_, child))
-                continue;
+            if (source == no_node || !is_object(graph_, source) || !is_object(graph_, child)) continue;
             const StepsBetween::Pair pair{graph_.object_of(source), graph_.object_of(child)};
             if (!expressions_->comes_from(pair.source, pair.target)) pairs.push_back(pair);
         }
@@ -165,8 +152,7 @@ Address DominatorsAnswer::first_place(const DominatorTreeNode& node) const {
         (node.children.empty() || joint.front().joint >= node.children.front().retained))
         return joint.front().example;
     for (const DominatorTreeNode& child : node.children) {
-        if (is_object_node(graph_, child.node))
-            return graph_.columns().address_of(graph_.object_of(child.node));
+        if (is_object(graph_, child.node)) return graph_.columns().address_of(graph_.object_of(child.node));
         if (const Address below = first_place(child); !below.is_null()) return below;
     }
     return {};

@@ -15,7 +15,7 @@
 
 namespace heapsift {
 
-struct DominatorNode {
+struct DominatorNode : DominatorTreeNode::Rest {
     NodeId node{0};
     std::optional<ObjectRow> object;  // nothing for a group or a frame
     std::string group;                // of a group or a frame; not escaped
@@ -25,22 +25,10 @@ struct DominatorNode {
     std::string remark;  // "suspended in …"; not escaped
     PathExpression expression;  // of an object, where it has one; else root is empty
     std::uint64_t retained = 0;
-    std::uint64_t native = 0;                       // of it, blocks of C code
-    std::uint64_t run = 0;                          // as DominatorTreeNode::Rest has it
-    ReferenceStep run_name;                         // what each of them calls the next
-    std::vector<DominatorNode> children;            // by retained; empty where a tree is told node by node
-    std::uint64_t folded = 0, folded_retained = 0;  // these too
-    TypeId folded_type = no_type;
-    std::uint64_t folded_of_type = 0, folded_of_type_retained = 0;
-    std::string folded_type_name;  // not escaped
-    struct FoldedType {
-        TypeId type = no_type;
-        std::uint64_t count = 0, retained = 0;
-        std::string name = {};  // not escaped
-    };
-    std::vector<FoldedType> folded_types = {};
-    std::uint64_t folded_threads = 0, folded_threads_retained = 0;
-    std::vector<JointHolders> joint;  // by retained
+    std::uint64_t native = 0;             // of it, blocks of C code
+    ReferenceStep run_name;               // what each of a run calls the next
+    std::string folded_type_name;         // not escaped
+    std::vector<DominatorNode> children;  // by retained; empty where a tree is told node by node
 };
 
 /// A tree that was found, to be told node by node. It refers to the graph and the sizes.

@@ -14,8 +14,6 @@
 namespace heapsift {
 namespace {
 
-bool is_object_node(const HeapGraph& graph, NodeId node) { return graph.kind(node) == NodeKind::object; }
-
 /// The largest of many, ties by number.
 template <class I>
 class Largest {
@@ -83,7 +81,7 @@ LargestChildren largest_children(const RetainedLookup& retained, const ModuleNod
     };
     if (node == graph.root()) {
         retained.visit_children(node, [&](NodeId child) {
-            if (is_object_node(graph, child) == shared) take(child);
+            if (is_object(graph, child) == shared) take(child);
         });
     } else if (is_module_group(graph, node) || modules.is_module(node)) {
         visit_shown_children(retained, modules, node, take);
@@ -181,7 +179,7 @@ std::vector<ReferenceStep> names_of_children(const RetainedLookup& retained, con
     };
     const auto has_pair = [&](NodeId child) {
         const NodeId above = retained.dominator(child);
-        return is_object_node(graph, child) && above != no_node && is_object_node(graph, above);
+        return is_object(graph, child) && above != no_node && is_object(graph, above);
     };
     for (const NodeId child : children)
         if (has_pair(child)) pairs.push_back(pair_of(child));
@@ -193,7 +191,7 @@ std::vector<ReferenceStep> names_of_children(const RetainedLookup& retained, con
             const ReferenceStep& step = steps.of(pair_of(child).source, pair_of(child).target).step;
             const auto attribute = modules.is_dict(above) ? as_attribute(step) : std::nullopt;
             names.push_back(attribute.value_or(step));
-        } else if (is_object_node(graph, child) && above != no_node && graph.kind(above) == NodeKind::frame) {
+        } else if (is_object(graph, child) && above != no_node && graph.kind(above) == NodeKind::frame) {
             names.push_back(name_in_call(graph, above, child));
         } else {
             names.emplace_back();

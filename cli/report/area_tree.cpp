@@ -112,14 +112,14 @@ private:
         if (node.folded_types.empty()) {
             rest.name = area_text(how_many(count, "more group"), page_);
         } else {
-            const DominatorNode::FoldedType& largest = node.folded_types.front();
+            const DominatorTreeNode::FoldedType& largest = node.folded_types.front();
             rest.type = area_text(TypeName{largest.name}, page_);
             rest.name = area_text(how_many_of(largest.name, largest.count), page_);
             if (count > largest.count)
                 rest.name += area_text(says(" and {} more", Count{count - largest.count}), page_);
         }
         std::vector<Text> types;
-        for (const DominatorNode::FoldedType& one : node.folded_types)
+        for (const DominatorTreeNode::FoldedType& one : node.folded_types)
             if (types.size() < most_types_of_rest) types.push_back(how_many_of(one.name, one.count));
         if (types.size() > 1)
             rest.types = area_text(joined(std::move(types), ", "), page_, longest_types_of_rest);
