@@ -47,7 +47,7 @@ public:
 
 private:
     static constexpr std::size_t gathered_at_once = 4096, ahead = 24, at_once = 1024;
-    static constexpr std::size_t objects_a_piece = 1 << 15;
+    static constexpr std::size_t objects_a_piece = 1 << 13;
     static constexpr std::size_t few_unexplained = 16;  // one object in so many
     static_assert(objects_a_piece % 64 == 0);           // no two pieces share a word of all_strong_
     struct Pending {
