@@ -48,8 +48,21 @@ HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress, I
         add_unreachable();
         add_left_blocks();
     }
-    std::stable_sort(roots_.begin(), roots_.end(),
-                     [](const PlacedRoot& a, const PlacedRoot& b) { return a.root.object < b.root.object; });
+    sort_roots();
+}
+
+/// By object, those of one in the order in which they were placed. There may be a million, and they are large: their
+/// numbers are sorted.
+void HeapGraph::sort_roots() {
+    std::vector<std::uint64_t> order;
+    order.reserve(roots_.size());
+    for (std::size_t i = 0; i < roots_.size(); ++i)
+        order.push_back(std::uint64_t{roots_[i].root.object} << 32 | i);
+    std::sort(order.begin(), order.end());
+    std::vector<PlacedRoot> sorted;
+    sorted.reserve(roots_.size());
+    for (const std::uint64_t one : order) sorted.push_back(roots_[static_cast<std::uint32_t>(one)]);
+    roots_ = std::move(sorted);
 }
 
 // At first `parent` is a group's number: nodes are numbered once all groups are known.

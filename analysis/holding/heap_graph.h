@@ -148,6 +148,7 @@ private:
     std::vector<NodeId>& below(GroupId group) { return extra_targets_[node_of(group) - root()]; }
     const std::vector<NodeId>& below(GroupId group) const { return extra_targets_[node_of(group) - root()]; }
     void place_roots();
+    void sort_roots();
     void place_native(GroupFinder& groups);
     void make_nodes();
     void overlay_rows();

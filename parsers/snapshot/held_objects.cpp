@@ -24,30 +24,40 @@ HeldObjects::HeldObjects(const ObjectAccess& access, const FoundObjects& objects
     : access_(access), objects_(objects), references_(references) {}
 
 void HeldObjects::find(const std::function<std::optional<std::uint32_t>(Address word)>& block_of) {
-    std::vector<ObjectId> held;
-    for (const NativeReference& native : references_.natives()) held.push_back(native.target);
-    std::sort(held.begin(), held.end());
-    std::vector<std::uint64_t> unexplained;
-    const auto look = [&](ObjectId object, std::vector<std::uint64_t>& some) {
+    const auto has_room = [&](ObjectId object) {
         const std::uint64_t found = references_.found(object);
-        if (found >= most_of_marked) return;
-        const Address address = objects_.addresses[object];
-        const std::uint64_t stored = references_counted(access_.heap(), address);
-        if (is_immortal_count(access_.heap().layout(), stored) || stored <= found) return;
-        const auto [first, last] = std::equal_range(held.begin(), held.end(), object);
-        if (stored > found + static_cast<std::uint64_t>(last - first)) some.push_back(address.value);
+        if (found >= most_of_marked) return false;
+        const std::uint64_t stored = references_counted(access_.heap(), objects_.addresses[object]);
+        return !is_immortal_count(access_.heap().layout(), stored) && stored > found;
     };
     // What has no room in its count without C code's references has none with them.
     const std::vector<ObjectId>* const only =
         references_.unexplained() ? &*references_.unexplained() : nullptr;
     const std::size_t objects = only ? only->size() : objects_.addresses.size();
-    in_pieces<std::vector<std::uint64_t>>(
+    std::vector<ObjectId> with_room;
+    in_pieces<std::vector<ObjectId>>(
         piece_count(objects, held_a_piece),
-        [&](std::size_t piece, std::vector<std::uint64_t>& some) {
+        [&](std::size_t piece, std::vector<ObjectId>& some) {
             const auto [begin, end] = piece_of(piece, objects, held_a_piece);
-            for (std::size_t i = begin; i < end; ++i) look(only ? (*only)[i] : ObjectId(i), some);
+            for (std::size_t i = begin; i < end; ++i)
+                if (const ObjectId object = only ? (*only)[i] : ObjectId(i); has_room(object))
+                    some.push_back(object);
         },
-        [&](std::size_t, std::vector<std::uint64_t>& some) { move_to_end(some, unexplained); });
+        [&](std::size_t, std::vector<ObjectId>& some) { move_to_end(some, with_room); });
+    std::vector<bool> is_one(objects_.addresses.size());
+    for (const ObjectId object : with_room) is_one[object] = true;
+    std::vector<ObjectId> held;  // of these, once for each word
+    for (const NativeReference& native : references_.natives())
+        if (is_one[native.target]) held.push_back(native.target);
+    std::sort(held.begin(), held.end());
+    std::vector<std::uint64_t> unexplained;
+    for (const ObjectId object : with_room) {
+        const Address address = objects_.addresses[object];
+        const auto [first, last] = std::equal_range(held.begin(), held.end(), object);
+        if (references_counted(access_.heap(), address) >
+            references_.found(object) + static_cast<std::uint64_t>(last - first))
+            unexplained.push_back(address.value);
+    }
     marked_ = AddressSet(std::move(unexplained));
     for (const NativeReference& native : references_.natives()) {
         if (native.place != NativePlace::block) continue;

@@ -30,6 +30,21 @@ namespace {
 // PyList_MAXFREELIST, PyDict_MAXFREELIST, _PyAsyncGen_MAXFREELIST of 3.10 to 3.13
 constexpr std::int32_t free_list_slots = 80;
 
+bool by_word(const NativeReference& a, const NativeReference& b) { return a.word < b.word; }
+
+/// By word. They were found in a few runs that are in order.
+void sort_runs(std::vector<NativeReference>& references) {
+    constexpr int few = 8;
+    const auto first = references.begin(), last = references.end();
+    auto sorted = std::is_sorted_until(first, last, by_word);
+    for (int runs = 1; sorted != last && runs < few; ++runs) {
+        const auto next = std::is_sorted_until(sorted, last, by_word);
+        std::inplace_merge(first, sorted, next, by_word);
+        sorted = next;
+    }
+    if (sorted != last) std::sort(first, last, by_word);
+}
+
 class NativeReferenceSearch {
 public:
     NativeReferenceSearch(const CoreFile& core, const ObjectAccess& access, AddressView addresses,
@@ -58,7 +73,7 @@ public:
 
     NativeReferences find(const std::function<std::uint64_t(ObjectId)>& left) {
         struct Wanted {
-            std::vector<std::uint64_t> addresses, left;
+            std::vector<std::uint64_t> addresses;
             std::vector<ObjectId> objects;
         };
         Wanted wanted;
@@ -67,16 +82,13 @@ public:
             [&](std::size_t piece, Wanted& found) {
                 const auto [begin, end] = piece_of(piece, addresses_.size(), objects_a_piece);
                 for (ObjectId id(begin); id < end; ++id) {
-                    const std::uint64_t n = left(id);
-                    if (n == 0) continue;
+                    if (left(id) == 0) continue;
                     found.addresses.push_back(addresses_[id].value);
-                    found.left.push_back(n);
                     found.objects.push_back(id);
                 }
             },
             [&](std::size_t, Wanted& found) {
                 move_to_end(found.addresses, wanted.addresses);
-                move_to_end(found.left, wanted.left);
                 move_to_end(found.objects, wanted.objects);
             });
         const AddressSet set(std::move(wanted.addresses));
@@ -99,7 +111,7 @@ public:
                 for (std::size_t n = begin; n < end; ++n) sweep_pool(set, n, free, found);
             },
             take);
-        return {believed(set, wanted.left), std::move(wanted.objects)};
+        return {believed(left), std::move(wanted.objects)};
     }
 
 private:
@@ -214,25 +226,32 @@ private:
         if (const ObjectId id = index_.find(target); id != no_object) found.push_back({word, id, place});
     }
 
-    std::vector<NativeReference> believed(const AddressSet& set, const std::vector<std::uint64_t>& left) {
-        std::sort(found_.begin(), found_.end(), [](const NativeReference& a, const NativeReference& b) {
+    /// By word. Most targets have room for all words that were found; only those of the others are put in order.
+    std::vector<NativeReference> believed(const std::function<std::uint64_t(ObjectId)>& left) {
+        constexpr std::uint8_t many = 0xff;
+        std::vector<std::uint8_t> words(addresses_.size());  // that lead to an object; or many
+        for (const NativeReference& one : found_)
+            if (std::uint8_t& count = words[one.target]; count < many) ++count;
+        const auto has_room = [&](const NativeReference& one) {
+            return words[one.target] < many && words[one.target] <= left(one.target);
+        };
+        const auto split = std::stable_partition(found_.begin(), found_.end(), has_room);
+        std::vector<NativeReference> contested(split, found_.end());
+        found_.erase(split, found_.end());
+        std::sort(contested.begin(), contested.end(), [](const NativeReference& a, const NativeReference& b) {
             return std::tie(a.target, a.place, a.word) < std::tie(b.target, b.place, b.word);
         });
-        std::vector<NativeReference> kept;
-        for (std::size_t from = 0; from < found_.size();) {
-            const ObjectId target = found_[from].target;
-            const auto place =
-                std::lower_bound(set.sorted().begin(), set.sorted().end(), addresses_[target].value);
-            std::uint64_t room = left[static_cast<std::size_t>(place - set.sorted().begin())];
-            for (; from < found_.size() && found_[from].target == target; ++from)
-                if (room > 0) {
-                    kept.push_back(found_[from]);
-                    --room;
-                }
-        }
-        std::sort(kept.begin(), kept.end(),
-                  [](const NativeReference& a, const NativeReference& b) { return a.word < b.word; });
-        return kept;
+        ObjectId target;
+        std::uint64_t room = 0;
+        std::erase_if(contested, [&](const NativeReference& one) {
+            if (one.target != target) room = left(one.target);
+            target = one.target;
+            return room == 0 || room-- == 0;
+        });
+        std::sort(contested.begin(), contested.end(), by_word);
+        move_to_end(contested, found_);
+        sort_runs(found_);
+        return std::move(found_);
     }
 
     const CoreFile& core_;
