@@ -68,6 +68,10 @@ void BlockNumbers::note_other_pages() {
     }
     others_of_page_.resize(before);
     visit_pages([&](std::size_t at, std::size_t i) { others_of_page_[*number_of_other_page(at)].add(i); });
+    other_units_.resize(before);
+    for (const AddressRange& other : others_)
+        for (Address at = other.start.rounded_down(16); at < other.end; at = at + 16)
+            other_units_[*number_of_other_page(page(at))][unit(at) / 64] |= std::uint64_t{1} << unit(at) % 64;
 }
 
 std::optional<std::uint32_t> BlockNumbers::number_of_other_page(std::size_t page) const {
@@ -111,7 +115,8 @@ std::optional<BlockNumbers::Block> BlockNumbers::find_near(Address address) cons
         return Block{from + index, blocks[index].start, blocks[index].size()};
     };
     if ((near & near_other) != 0)
-        if (const auto at = number_of_other_page(page(address)))
+        if (const auto at = number_of_other_page(page(address));
+            at && (other_units_[*at][unit(address) / 64] >> unit(address) % 64 & 1) != 0)
             if (const auto index = others_of_page_[*at].find(others_, address))
                 return block(others_, *index, others_from_);
     if ((near & near_apart) != 0)  // those of its MiB, and of others that share its place in the table

@@ -83,6 +83,8 @@ private:
         std::optional<std::uint32_t> find(const std::vector<AddressRange>& blocks, Address address) const;
     };
     void note_other_pages();
+    /// A bit for each 16 bytes of a page.
+    static unsigned unit(Address a) { return (a.value >> 4) % 256; }
     /// In others_of_page_.
     std::optional<std::uint32_t> number_of_other_page(std::size_t page) const;
 
@@ -93,6 +95,8 @@ private:
     std::vector<std::uint64_t> other_pages_;
     std::vector<std::uint32_t> other_pages_before_;
     std::vector<Some> others_of_page_;
+    /// Of these pages, what the others cover, in units: most words that lead there are objects' addresses.
+    std::vector<std::array<std::uint64_t, 4>> other_units_;
     mutable const MallocHeaps::Heap* last_ = nullptr;  // the heap of the address that was asked last
     enum Near : std::uint8_t { near_heap = 1, near_apart = 2, near_other = 4 };
     std::vector<std::uint8_t> near_;  // by the MiB of an address: what of it may be there

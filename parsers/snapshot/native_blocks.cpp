@@ -221,6 +221,7 @@ private:
             fields_.learn(block, bytes, [&](std::uint64_t word) { return target_of(word); });
             held_.look_at(block.number, block.start, bytes);
         });
+        fields_.finish();
         held_.finish(numbers_.size());
     }
 
@@ -278,7 +279,7 @@ private:
             const auto bytes = bytes_of(next.block);
             const PointerFields::Fields fields =
                 fields_.fields_of(next.block, bytes, [&](std::uint64_t word) { return target_of(word); });
-            visit_words(bytes, [&](std::size_t i, std::uint64_t word) {
+            fields_.visit_leading(next.block, bytes, [&](std::size_t i, std::uint64_t word) {
                 const auto target = block_of(WordsOf::block, bytes, i, word);
                 if (!target || reached_[target->number] != not_reached) return;
                 const std::uint64_t offset = offset_of(Address(word), *target);
@@ -536,7 +537,7 @@ private:
             const PointerFields::Fields fields =
                 fields_.fields_of(block, bytes, [&](std::uint64_t word) { return target_of(word); });
             row.clear();
-            visit_words(bytes, [&](std::size_t i, std::uint64_t word) {
+            fields_.visit_leading(block, bytes, [&](std::size_t i, std::uint64_t word) {
                 const auto target = block_of(WordsOf::block, bytes, i, word);
                 if (!target || reached_[target->number] == owned || target->number == block.number) return;
                 if (std::binary_search(connections.begin(), connections.end(), target->number)) return;

@@ -5,6 +5,7 @@
 
 #include "parsers/elf/core_file.h"
 #include "parsers/memory/block_numbers.h"
+#include "parsers/snapshot/block_words.h"
 
 #include <array>
 #include <cstdint>
@@ -34,11 +35,20 @@ public:
 
     /// Each block once, before any is `learned`.
     void count(const BlockNumbers::Block& block, std::span<const std::byte> bytes);
-    /// Then each block once more: `find(word)` is the block in use that a word leads to, if that counts.
+    /// Then each block once more, by number, though some may be left out: `find(word)` is the block in use that a word
+    /// leads to, if that counts.
     template <class Find>
     void learn(const BlockNumbers::Block& block, std::span<const std::byte> bytes, Find&& find);
 
-    /// Of one block, to ask of its words.
+    /// Then this, once; questions after that.
+    void finish() { leading_.finish(); }
+
+    /// visit(index, word) for each word of a block that was learned to which `find` had a block.
+    template <class F>
+    void visit_leading(const BlockNumbers::Block& block, std::span<const std::byte> bytes, F&& visit) const {
+        leading_.visit(block.number, bytes, visit);
+    }
+    /// Of one block that was learned, to ask of its words; with the same `find`.
     template <class Find>
     Fields fields_of(const BlockNumbers::Block& block, std::span<const std::byte> bytes, Find&& find) const;
 
@@ -100,6 +110,7 @@ private:
     Address lowest_, highest_;  // of all modules
     std::unordered_map<Class, Known, Hash> classes_;
     std::vector<Counts> counts_;
+    BlockWords leading_;
     std::unordered_map<std::uint64_t, OfTable> tables_;  // by the address of the functions
     std::unordered_map<std::uint64_t, std::uint64_t> alike_, of_size_;
     std::unordered_map<std::uint32_t, std::uint32_t> elements_end_;  // by block number, of vectors: words
@@ -120,6 +131,8 @@ class PointerFields::Fields {
 template <class Find>
 void PointerFields::learn(const BlockNumbers::Block& block, std::span<const std::byte> bytes, Find&& find) {
     Counts* const counts = counts_to_fill(block, bytes);
+    while (leading_.size() < block.number) leading_.add_block(0);
+    leading_.add_block(bytes.size() / 8);
     for (std::size_t i = 0; 8 * i + 8 <= bytes.size(); ++i) {
         std::uint64_t word = 0;
         std::memcpy(&word, bytes.data() + 8 * i, 8);
@@ -127,6 +140,7 @@ void PointerFields::learn(const BlockNumbers::Block& block, std::span<const std:
         if (counts) ++counts[i].filled;
         const std::optional<BlockNumbers::Block> target = find(word);
         if (!target) continue;
+        leading_.mark(i);
         const std::uint64_t offset = Address(word) - target->start;
         if (counts) counts[i].add(offset);
         learn_far(*target, offset);
@@ -153,11 +167,12 @@ PointerFields::Fields PointerFields::fields_of(const BlockNumbers::Block& block,
     for (std::size_t i = 0; 8 * i + 8 <= bytes.size(); ++i) {
         std::uint64_t word = 0;
         std::memcpy(&word, bytes.data() + 8 * i, 8);
-        if (word == 0) continue;
-        ++fields.own_.filled;
+        fields.own_.filled += word != 0 ? 1 : 0;
+    }
+    visit_leading(block, bytes, [&](std::size_t, std::uint64_t word) {
         if (const std::optional<BlockNumbers::Block> target = find(word))
             fields.own_.add(Address(word) - target->start);
-    }
+    });
     return fields;
 }
 

@@ -47,6 +47,7 @@ struct SmallBlocks {
         const auto finder = [this](std::uint64_t value) { return find(value); };
         all([&](const auto& one, auto bytes) { fields.count(one, bytes); });
         all([&](const auto& one, auto bytes) { fields.learn(one, bytes, finder); });
+        fields.finish();
         const BlockNumbers::Block source = *find(start(block));
         const auto of_block = fields.fields_of(source, core.memory().view(source.start, size), finder);
         return fields.belief(of_block, word, start(target), *find(start(target)), 0);
