@@ -8,6 +8,9 @@
 // What one module of the program imported from another is held by both, and is what a person knows: it holds, and not
 // the two modules, what it refers to (`holds_as_itself`), as long as a few such objects hold it.
 //
+// Blocks of C code are joint children as objects are: an index of a library that a database and a query lead to. What
+// only such a block holds is the block's.
+//
 // What refers to something that a node dominates is dominated by it as well, unless it is the node itself. So
 // only what is below the node is looked at: all questions about a level of the tree together cost one pass
 // over the heap, however many nodes it has.
@@ -17,6 +20,8 @@
 #include "analysis/graph/components.h"
 #include "analysis/graph/search.h"
 #include "parsers/snapshot/size_column.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -39,6 +44,8 @@ bool is_held(const HeapGraph& graph, NodeId node) {
 }
 
 std::string words_of(const HeapGraph& graph, NodeId node) {
+    if (graph.kind(node) == NodeKind::block)
+        return fmt::format("a block of C code {:#x}", graph.native()->start(graph.block_of(node)).value);
     if (graph.kind(node) == NodeKind::frame) return frame_words(graph.frame(graph.frame_of(node)));
     return graph.groups()[graph.group_of(node)].name;
 }
@@ -46,9 +53,10 @@ std::string words_of(const HeapGraph& graph, NodeId node) {
 }  // namespace
 
 void describe(JointHolders& joint, const HeapGraph& graph) {
-    if (joint.types == 1) joint.type = type_name(graph.columns().types, joint.content);
+    if (joint.types == 1 && !joint.native) joint.type = type_name(graph.columns().types, joint.content);
     if (!joint.sample.empty())
         joint.example = graph.columns().address_of(HeapGraph::object_of(joint.sample.front()));
+    if (joint.native) joint.example = graph.native()->start(graph.block_of(joint.block));
     for (const NodeId holder : joint.by) {
         if (graph.kind(holder) == NodeKind::object)
             joint.holders.push_back(brief_object_row(graph.heap(), HeapGraph::object_of(holder)));
@@ -102,7 +110,7 @@ std::uint32_t JointHolderFinder::Sets::united(std::uint32_t a, std::uint32_t b) 
     return number;
 }
 
-/// Joint children of one type that the same hold.
+/// Joint children of one type that the same hold; or C code's blocks, which have none.
 struct JointHolderFinder::Part {
     std::uint32_t by = Sets::none;
     TypeId type = no_type;
@@ -184,12 +192,59 @@ std::vector<JointHolders> JointHolderFinder::below(NodeId node, std::uint64_t le
     return result;
 }
 
+/// RetainedLookup's children are no blocks: what only a block below the node holds is a child of the node there.
+void JointHolderFinder::gather_own_blocks(NodeId node) {
+    own_blocks_.clear();
+    block_entries_.clear();
+    const std::uint32_t top = graph_.preorder().position(node);
+    retained_.visit_own_blocks(node, [&](std::uint32_t position) {
+        const std::uint32_t above = retained_.tree().dominator(position);
+        const NodeId block = graph_.preorder().node_at(position);
+        block_entries_.push_back(above == top ? block : block_entry(above));
+        own_blocks_.push_back(position);
+    });
+}
+
+/// Of the node's own block at that position, which was gathered.
+NodeId JointHolderFinder::block_entry(std::uint32_t position) const {
+    const auto at = std::lower_bound(own_blocks_.begin(), own_blocks_.end(), position);
+    return block_entries_[static_cast<std::size_t>(at - own_blocks_.begin())];
+}
+
+NodeId JointHolderFinder::entry_of(NodeId child) const {
+    if (own_blocks_.empty()) return child;
+    const std::uint32_t above = retained_.tree().dominator(graph_.preorder().position(child));
+    return graph_.kind(graph_.preorder().node_at(above)) == NodeKind::block ? block_entry(above) : child;
+}
+
+template <class F>
+void JointHolderFinder::visit_below(NodeId node, F&& visit) const {
+    const Preorder& preorder = graph_.preorder();
+    NodeId last_child, entry;
+    retained_.visit_dominated(node, [&](NodeId child, NodeId below) {
+        if (child != last_child) entry = entry_of(child);
+        last_child = child;
+        visit(entry, below);
+        retained_.visit_own_blocks(below,
+                                   [&](std::uint32_t block) { visit(entry, preorder.node_at(block)); });
+    });
+    for (std::size_t i = 0; i < own_blocks_.size(); ++i)
+        visit(block_entries_[i], preorder.node_at(own_blocks_[i]));
+}
+
 void JointHolderFinder::gather_joint_children(NodeId node) {
     children_.clear();
-    retained_.visit_children(node, [&](NodeId child) {
+    gather_own_blocks(node);
+    const auto add = [&](NodeId child) {
         numbers_.add(child);
         children_.push_back(child);
+    };
+    retained_.visit_children(node, [&](NodeId child) {
+        if (entry_of(child) == child) add(child);
     });
+    for (std::size_t i = 0; i < own_blocks_.size(); ++i)
+        if (const NodeId block = graph_.preorder().node_at(own_blocks_[i]); block_entries_[i] == block)
+            add(block);
     for (const NodeId target : graph_.targets(node))
         if (numbers_.has(target) && graph_.follows(node, target)) numbers_.remove(target);
     std::erase_if(children_, [&](NodeId child) { return !numbers_.has(child); });
@@ -202,7 +257,7 @@ void JointHolderFinder::gather_holders(NodeId node) {
     holders_.assign(children_.size(), Sets::none);
     named_.assign(children_.size(), false);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> between;
-    retained_.visit_dominated(node, [&](NodeId entry, NodeId source) {
+    visit_below(node, [&](NodeId entry, NodeId source) {
         for (const NodeId target : graph_.targets(source)) {
             if (!numbers_.has(target) || entry == target || !graph_.follows(source, target)) continue;
             const std::uint32_t number = numbers_[target];
@@ -267,12 +322,14 @@ void JointHolderFinder::pass_on(const std::vector<std::pair<std::uint32_t, std::
 }
 
 std::vector<JointHolderFinder::Part> JointHolderFinder::parts() const {
-    std::map<std::pair<std::uint32_t, TypeId>, Part> parts;
+    std::map<std::tuple<std::uint32_t, TypeId, bool>, Part> parts;
     for (std::uint32_t number = 0; number < children_.size(); ++number) {
         const NodeId child = children_[number];
-        if (graph_.kind(child) != NodeKind::object || sets_.nodes(holders_[number]).empty()) continue;
-        const TypeId type = graph_.columns().type_of(HeapGraph::object_of(child));
-        Part& part = parts[{holders_[number], type}];
+        const bool is_block = graph_.kind(child) == NodeKind::block;
+        if ((graph_.kind(child) != NodeKind::object && !is_block) || sets_.nodes(holders_[number]).empty())
+            continue;
+        const TypeId type = is_block ? no_type : graph_.columns().type_of(HeapGraph::object_of(child));
+        Part& part = parts[{holders_[number], type, is_block}];
         part.by = holders_[number];
         part.type = type;
         part.members.push_back(child);
@@ -288,6 +345,7 @@ std::vector<JointHolderFinder::Part> JointHolderFinder::mixed_parts(const std::v
     std::map<std::uint32_t, Part> parts;
     std::map<std::uint32_t, std::uint64_t> largest;
     for (const Part& part : of_types) {
+        if (graph_.kind(part.members.front()) == NodeKind::block) continue;
         Part& all = parts[part.by];
         all.types += all.members.empty() ? 0 : 1;
         all.by = part.by;
@@ -340,9 +398,23 @@ JointHolders JointHolderFinder::row(NodeId node, const std::vector<NodeId>& hold
     made.types = part.types;
     made.joint = part.memory;
     made.members = part.members;
-    made.sample.assign(part.members.begin(),
-                       part.members.begin() + static_cast<std::ptrdiff_t>(
-                                                  std::min(part.members.size(), most_in_sample_of_joint)));
+    made.native = graph_.kind(part.members.front()) == NodeKind::block;
+    if (made.native) {
+        // Of a list linked by pointers its holders have but the first one.
+        made.count = 0;
+        visit_below(node, [&](NodeId entry, NodeId below) {
+            if (graph_.kind(below) == NodeKind::block &&
+                std::binary_search(part.members.begin(), part.members.end(), entry))
+                ++made.count;
+        });
+        made.block = *std::max_element(part.members.begin(), part.members.end(), [&](NodeId a, NodeId b) {
+            return std::pair(retained_.memory(a), b) < std::pair(retained_.memory(b), a);
+        });
+    } else {
+        made.sample.assign(part.members.begin(),
+                           part.members.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                      part.members.size(), most_in_sample_of_joint)));
+    }
     describe(made, graph_);
     made.retained = retained_together(node, holders);
     return made;
@@ -350,7 +422,7 @@ JointHolders JointHolderFinder::row(NodeId node, const std::vector<NodeId>& hold
 
 /// Of what `node` dominates all that it does not reach without them.
 std::uint64_t JointHolderFinder::retained_together(NodeId node, const std::vector<NodeId>& holders) {
-    retained_.visit_dominated(node, [&](NodeId, NodeId below) { open_[below] = true; });
+    visit_below(node, [&](NodeId, NodeId below) { open_[below] = true; });
     for (const NodeId holder : holders) open_[holder] = false;
     SearchStack stack;
     search(
@@ -358,10 +430,11 @@ std::uint64_t JointHolderFinder::retained_together(NodeId node, const std::vecto
     for (const NodeId holder : holders) open_[holder] = true;
     std::uint64_t memory = 0;
     const SizeColumn& sizes = *graph_.columns().sizes;
-    retained_.visit_dominated(node, [&](NodeId, NodeId below) {
+    visit_below(node, [&](NodeId, NodeId below) {
         if (open_[below] && graph_.kind(below) == NodeKind::object)
             memory += sizes.memory(HeapGraph::object_of(below));
-        if (open_[below]) memory += retained_.own_native(below);
+        if (open_[below] && graph_.kind(below) == NodeKind::block)
+            memory += graph_.native()->bytes(graph_.block_of(below));
         open_[below] = false;
     });
     return memory;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What several objects hold together, and none of them alone. (How they are found: joint_holders.cpp.)
+// What several objects hold together, and none of them alone: objects, and blocks of C code. (How they are found: joint_holders.cpp.)
 
 #include "analysis/holding/retained.h"
 #include "analysis/kept_answers.h"
@@ -19,6 +19,8 @@ namespace heapsift {
 struct JointHolders {
     std::vector<NodeId> by;      // the holders: objects, groups and frames; what holds weakly in truth last
     TypeId content = no_type;    // of what they hold; `no_type`: objects of `types` types, most of none
+    bool native = false;         // blocks of C code: then it has no type, and no sample
+    NodeId block;                // native: of the largest of these
     std::vector<NodeId> sample;  // of what they hold together, at most 64, of that type
     // In words, by `describe`:
     std::vector<ObjectRow> holders;           // brief; empty where the holders are groups
@@ -26,12 +28,13 @@ struct JointHolders {
     bool begins_with_held = false;            // the first of both is the group of what was not found
     std::vector<PathExpression> expressions;  // of `holders`, where they have one
     std::string type;                         // `content`; empty for several types
-    Address example;                          // of `sample`; null if it is empty
-    std::uint64_t count = 0;                  // objects of that type that they hold together
-    std::uint64_t types = 1;                  // of these objects
-    std::uint64_t retained = 0;               // by the holders as a set
-    std::uint64_t joint = 0;                  // of it, by what they hold together: bytes
-    std::vector<NodeId> members;              // what they hold together
+    Address example;  // of `sample`, or where `block` begins; null if there is neither
+    std::uint64_t count =
+        0;  // objects of that type that they hold together; or blocks, with what these lead to
+    std::uint64_t types = 1;      // of these objects
+    std::uint64_t retained = 0;   // by the holders as a set
+    std::uint64_t joint = 0;      // of it, by what they hold together: bytes
+    std::vector<NodeId> members;  // what they hold together
 };
 
 /// Fills in the words.
@@ -45,6 +48,10 @@ void joint_holders_fields(Joint& joint, Part& part, const HeapGraph& graph) {
         p.require(node < graph.node_count(), "a number is no node's");
     });
     kept_type(joint.content, part, graph.heap());
+    part.number(joint.native);
+    part.number(joint.block);
+    part.require(!joint.native || (joint.block < graph.root() && joint.block >= graph.object_count()),
+                 "what is held jointly is no block");
     part.list(joint.sample, [&](auto& node, Part& p) {
         p.number(node);
         p.require(node < graph.object_count(), "a number is no object's");
@@ -112,6 +119,13 @@ private:
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unions_;
     };
 
+    void gather_own_blocks(NodeId node);
+    NodeId block_entry(std::uint32_t position) const;
+    NodeId entry_of(NodeId child) const;
+    /// visit(entry, below) for each node that `node` dominates, blocks too: `entry` is the one that dominates it of those
+    /// that nothing but `node` dominates. It may be a block.
+    template <class F>
+    void visit_below(NodeId node, F&& visit) const;
     std::vector<JointHolders> below(NodeId node, std::uint64_t least, std::size_t most, std::uint64_t mixed);
     void gather_joint_children(NodeId node);
     void gather_holders(NodeId node);
@@ -128,9 +142,11 @@ private:
     const HeapGraph& graph_;
     ModuleNodes modules_;
     // Of the node that is being looked at:
-    std::vector<NodeId> children_;        // the joint ones, by number
-    std::vector<std::uint32_t> holders_;  // of each: a number of `sets_`
-    std::vector<bool> named_;             // of each: a global of a module of the program
+    std::vector<std::uint32_t> own_blocks_;  // RetainedLookup::visit_own_blocks
+    std::vector<NodeId> block_entries_;      // of each: what `visit_below` calls its entry
+    std::vector<NodeId> children_;           // the joint ones, by number
+    std::vector<std::uint32_t> holders_;     // of each: a number of `sets_`
+    std::vector<bool> named_;                // of each: a global of a module of the program
     Sets sets_;
     // By node; between two questions as they were made.
     Numbers numbers_;         // of a joint child: its place in children_

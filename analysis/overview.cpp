@@ -286,8 +286,11 @@ void find_native_culprit(const HeapReader& heap, OverviewResult& result) {
     if (!result.culprit) return;
     // What holds most of these blocks says more than what they are.
     const bool leaked = result.culprit->held.leaked * 2 > result.culprit->count;
+    const auto has_name = [](const TopHolder& holder) {
+        return holder.object.has_value() || (holder.joint && holder.joint->native);
+    };
     const std::uint64_t held =
-        result.holders.empty() || !result.holders.front().object ? 0 : result.holders.front().in_use();
+        result.holders.empty() || !has_name(result.holders.front()) ? 0 : result.holders.front().in_use();
     const std::uint64_t objects = bytes_of(result, objects_row);
     const std::uint64_t least = leaked ? python : std::max({python, 2 * held, objects});
     result.python_is_small = objects <= result.culprit->bytes;

@@ -186,6 +186,14 @@ private:
         add(at, std::nullopt);
     }
 
+    bool is_of_library(NodeId node) const {
+        const GroupId group =
+            graph_.kind(node) == NodeKind::group ? graph_.group_of(node) : retained_.group(node);
+        if (group == no_group) return false;
+        const GroupKind kind = graph_.groups()[group].kind;
+        return kind == GroupKind::package || kind == GroupKind::python || kind == GroupKind::native;
+    }
+
     /// What holds many things of a kind; the dict of an instance's attributes is none.
     bool is_container(NodeId node) const {
         const TypeTable& types = columns().types;
@@ -253,6 +261,8 @@ private:
         std::uint64_t together = 0;
         if (rest < least_) return together;
         for (JointHolders& joint : joint_holders_.find(node, least_, 3)) {
+            // What a library's modules lead to in C code is the library's tables: torch's 34 MiB once it is imported.
+            if (joint.native && is_of_library(node)) continue;
             together += joint.joint;
             add(node, std::move(joint));
         }
@@ -296,14 +306,30 @@ private:
     }
 
     void add_shared() {
-        std::uint64_t loose = 0;
+        std::uint64_t loose = retained_.own_native(graph_.root());
         for (const NodeId object : shared_by_groups(retained_)) {
             loose += retained_.memory(object);
             if (is_large(object) && !is_interned_table(object)) go_down(object);
         }
         if (loose < least_) return;
-        for (JointHolders& joint : joint_holders_.find(graph_.root(), least_, 3, 5 * least_))
-            if (joint.count > 1) add(graph_.root(), std::move(joint));
+        std::size_t of_one_type = 0;
+        for (JointHolders& joint : joint_holders_.find(graph_.root(), least_, 6, 5 * least_)) {
+            // That a module and a library lead to some of C code's blocks is what all of them do.
+            const bool says_nothing = joint.native && joint.holders.empty() && !are_of_program(joint.by);
+            if ((joint.count <= 1 && !joint.native) || says_nothing ||
+                (joint.types == 1 && ++of_one_type > 3))
+                continue;
+            add(graph_.root(), std::move(joint));
+        }
+    }
+
+    /// Modules of the program, and calls of its functions.
+    bool are_of_program(const std::vector<NodeId>& holders) const {
+        return std::all_of(holders.begin(), holders.end(), [&](NodeId holder) {
+            if (graph_.kind(holder) == NodeKind::frame) return true;
+            return graph_.kind(holder) == NodeKind::group &&
+                   graph_.groups()[graph_.group_of(holder)].kind == GroupKind::module;
+        });
     }
 
     void add(NodeId node, std::optional<JointHolders> joint) {

@@ -230,11 +230,27 @@ void RetainedLookup::link_children() const {
     }
 }
 
+void RetainedLookup::list_own_blocks() const {
+    if (!own_blocks_.empty()) return;
+    const Preorder& preorder = graph_.preorder();
+    std::vector<std::uint32_t> owners(graph_.block_count());
+    for (std::uint32_t p = 1; p < preorder.reached(); ++p) {
+        if (!is_block(p)) continue;
+        const std::uint32_t above = tree().dominator(p);
+        const std::uint32_t owner =
+            is_block(above) ? owners[graph_.block_of(preorder.node_at(above))] : above;
+        owners[graph_.block_of(preorder.node_at(p))] = owner;
+        own_blocks_.push_back({owner, p});
+    }
+    std::sort(own_blocks_.begin(), own_blocks_.end());
+}
+
 void RetainedLookup::give_up_children() const {
     parents_ = RankedSet();
     // An empty list in braces would leave them their room.
     for (auto* list : {&first_child_, &next_sibling_}) *list = std::vector<std::uint32_t>();
     own_native_.clear();
+    own_blocks_ = std::vector<OwnBlock>();
     last_parent_ = no_node;
     last_children_ = std::vector<NodeId>();
 }

@@ -9,6 +9,8 @@
 #include "parsers/base/ranked_set.h"
 #include "parsers/base/sparse_column.h"
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -61,6 +63,9 @@ public:
     /// That of the blocks that the node dominates and no other node that is not a block, below it. The first call
     /// makes lists.
     std::uint64_t own_native(NodeId node) const;
+    /// These blocks: visit(position), in ascending order. The first call makes a list: 8 bytes a block.
+    template <class F>
+    void visit_own_blocks(NodeId node, F&& visit) const;
     /// The same of ObjectSizes::size. One pass over what is reached through the node.
     std::uint64_t size(NodeId node) const;
     /// No block; the virtual root for what several groups share; of the virtual root it is `no_node`.
@@ -101,6 +106,7 @@ public:
 
 private:
     void link_children() const;
+    void list_own_blocks() const;
     /// True once the lists are there: else `scan_children` finds those of one node, as long as few are asked for.
     bool are_linked() const;
     /// visit(position) for each child of the node at `above`, no block, in ascending order. Some 2 ns for each node that
@@ -124,11 +130,26 @@ private:
     mutable std::vector<std::uint32_t> first_child_;   // by place among the parents
     mutable std::vector<std::uint32_t> next_sibling_;  // by position
     mutable std::unordered_map<std::uint32_t, std::uint64_t> own_native_;  // by position
-    mutable std::uint64_t scanned_ = 0;  // nodes that `scan_children` has looked at
+    struct OwnBlock {
+        std::uint32_t owner, block;  // positions
+        auto operator<=>(const OwnBlock&) const = default;
+    };
+    mutable std::vector<OwnBlock> own_blocks_;  // sorted
+    mutable std::uint64_t scanned_ = 0;         // nodes that `scan_children` has looked at
     // Many children, sorted, of the node that was asked for last: a search comes back to it.
     mutable NodeId last_parent_;
     mutable std::vector<NodeId> last_children_;
 };
+
+template <class F>
+void RetainedLookup::visit_own_blocks(NodeId node, F&& visit) const {
+    if (native(node) == 0) return;
+    list_own_blocks();
+    const std::uint32_t owner = graph_.preorder().position(node);
+    for (auto one = std::lower_bound(own_blocks_.begin(), own_blocks_.end(), OwnBlock{owner, 0});
+         one != own_blocks_.end() && one->owner == owner; ++one)
+        visit(one->block);
+}
 
 template <class F>
 void RetainedLookup::visit_children(NodeId node, F&& visit) const {

@@ -262,7 +262,8 @@ std::optional<Cause> held_together(const Scene& scene) {
     const bool weakly = type != no_type && scene.heap().snapshot().types[type].weaklistoffset != 0;
     return Cause{.kind = {},
                  .words = words("each of them keeps all of it: it is freed when the last one lets go"),
-                 .fix = weakly
+                 .fix = scene.holder().joint->native ? "close all of them, or let go of all of them"
+                        : weakly
                             ? "remove from every one of them what is done with, or hold weakly in all but one"
                             : "remove from every one of them what is done with"};
 }

@@ -27,7 +27,7 @@ Datum joint_data(const JointHolders& joint) {
                       has_expression(joint, i) ? Datum(expression_of(joint.expressions[i])) : Datum()}}));
     for (const std::string& group : joint.groups) holders.push_back(entries({{"group", group}}));
     return entries({{"holders", std::move(holders)},
-                    {"type", joint.type},
+                    {"type", joint.native ? Datum() : Datum(joint.type)},
                     {"example", joint.example.is_null() ? Datum() : Datum(joint.example)},
                     {"count", joint.count},
                     {"held", joint.joint},
@@ -136,9 +136,10 @@ private:
     void add_rest(const DominatorNode& node, std::size_t depth) {
         for (const JointHolders& joint : node.joint)
             add(joint.joint,
-                says("{} {}", Count{joint.count}, type_words(joint.type, joint.count)) +
-                    (joint.count == 1 ? says("  {}  ", joint.example) : Text(" ")) + "held jointly by " +
-                    joint_holders_words(joint),
+                joint_content_words(joint) +
+                    (joint.count == 1 && !joint.example.is_null() ? says("  {}  ", joint.example)
+                                                                  : Text(" ")) +
+                    "held jointly by " + joint_holders_words(joint),
                 depth);
         if (node.folded > 0 && node.folded_retained > 0) add(node.folded_retained, folded_words(node), depth);
     }
@@ -165,6 +166,11 @@ private:
 };
 
 }  // namespace
+
+Text joint_content_words(const JointHolders& joint) {
+    return joint.native ? how_many(joint.count, "block of C code", "blocks of C code")
+                        : says("{} {}", Count{joint.count}, type_words(joint.type, joint.count));
+}
 
 Text joint_holders_words(const JointHolders& joint) {
     std::vector<Text> words;

@@ -36,6 +36,7 @@ Text holder_words(const TopHolder& holder) {
 }
 
 Text content_words(const TopHolder& holder) {
+    if (holder.joint && holder.joint->native) return joint_content_words(*holder.joint);
     if (holder.joint && holder.joint->types > 1)
         return says("{} of {} types", how_many(holder.joint->count, "object"), Count{holder.joint->types});
     Text text;

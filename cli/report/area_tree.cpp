@@ -83,10 +83,12 @@ private:
             AreaNode made;
             made.kind = area.kind;
             made.bytes = joint.joint;
-            made.type = area_text(TypeName{joint.type}, page_);
-            made.name = area_text(says("{} held jointly by {}", how_many_of(joint.type, joint.count),
-                                       joint_holders_words(joint)),
-                                  page_);
+            if (!joint.native) made.type = area_text(TypeName{joint.type}, page_);
+            made.name = area_text(
+                says("{} held jointly by {}",
+                     joint.native ? joint_content_words(joint) : how_many_of(joint.type, joint.count),
+                     joint_holders_words(joint)),
+                page_);
             if (joint.count == 1 && !joint.example.is_null())
                 made.address = plain(Text(joint.example), page_);
             area.below.push_back(std::move(made));

@@ -2,9 +2,11 @@
 // reach is nobody's alone; what nothing reaches has leaked.
 
 #include "analysis/edges.h"
+#include "analysis/joint_holders.h"
 #include "analysis/native_block.h"
 #include "analysis/object_paths.h"
 #include "analysis/refcounts.h"
+#include "analysis/top_holders.h"
 #include "analysis/why.h"
 #include "tests/catch.h"
 #include "tests/program/program_heap.h"
@@ -124,6 +126,69 @@ TEST_CASE("native: what two objects reach neither retains; their holder does", "
     const NativeBlock shown =
         native_block(analysed.graph, analysed.sizes, block_at(analysed, shared), shared, 0);
     CHECK(shown.total_beginnings == 2);
+}
+
+TEST_CASE("native: blocks that two variables of a module reach are held jointly by these",
+          "[program][native][dominators]") {
+    Library library;
+    ProgramHeap& program = library.program;
+    const Address shared = program.heap.allocate(1000), page = program.heap.allocate(2000),
+                  own = program.heap.allocate(3000);
+    program.heap.put(shared + 8, page);
+    const Address callback = library.document(own);             // only the page holds it
+    program.heap.put(page, std::uint64_t{0x1234567890abcdef});  // not like a block that was freed
+    program.heap.put(page + 40, callback);
+    program.leak(callback, 1);
+    const Address database = library.document(shared), query = library.document(shared);
+    program.module("app", "/srv/app/app.py", {{"DATABASE", database}, {"QUERY", query}});
+    const Analysed analysed(program);
+    const GroupId app = analysed.retained.group(analysed.id(database));
+    const std::vector<JointHolders> joint =
+        JointHolderFinder(analysed.retained).find(analysed.graph.node_of(app), 3000, 5, 3000);
+    REQUIRE(joint.size() == 1);
+    CHECK(joint.front().native);
+    CHECK(joint.front().count == 3);  // and what these lead to: the page, what the callback owns
+    const std::uint64_t held = 1000 + 2008 + analysed.memory(callback) + 3000;
+    CHECK(joint.front().joint == held);
+    CHECK(joint.front().retained == held + analysed.memory(database) + analysed.memory(query));
+    REQUIRE(joint.front().holders.size() == 2);
+    CHECK(joint.front().holders[0].type == "fast.Document");
+    CHECK(joint.front().type.empty());
+    CHECK(joint.front().sample.empty());
+    CHECK(joint.front().example == shared);
+
+    const std::vector<TopHolder> holders = top_holders(analysed.graph, analysed.sizes, 3000, 5);
+    REQUIRE_FALSE(holders.empty());
+    REQUIRE(holders.front().joint);
+    CHECK(holders.front().joint->native);
+    CHECK(holders.front().joint->holders.size() == 2);
+    CHECK(holders.front().retained == held);
+}
+
+TEST_CASE(
+    "native: blocks that two modules of the program reach are held jointly by these; a library's are its own",
+    "[program][native][dominators]") {
+    for (const bool of_library : {false, true}) {
+        CAPTURE(of_library);
+        Library library;
+        ProgramHeap& program = library.program;
+        const Address first = program.heap.allocate(3000), second = program.heap.allocate(2000);
+        program.heap.put(first + 8, second);
+        const std::string folder = of_library ? "/usr/lib/python3/dist-packages/lib/" : "/srv/app/";
+        program.module(of_library ? "lib.one" : "one", folder + "one.py",
+                       {{"DATABASE", library.document(first)}});
+        program.module(of_library ? "lib.two" : "two", folder + "two.py",
+                       {{"QUERY", library.document(first)}});
+        const Analysed analysed(program);
+        const std::vector<TopHolder> holders = top_holders(analysed.graph, analysed.sizes, 3000, 5);
+        const auto joint = std::find_if(holders.begin(), holders.end(), [](const TopHolder& holder) {
+            return holder.joint && holder.joint->native;
+        });
+        REQUIRE((joint == holders.end()) == of_library);
+        if (of_library) continue;
+        CHECK(joint->joint->count == 2);
+        CHECK(joint->joint->groups.size() == 2);
+    }
 }
 
 TEST_CASE("native: an object that only a block holds hangs below that block", "[program][native]") {
