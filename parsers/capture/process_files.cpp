@@ -32,11 +32,21 @@ std::int64_t number_of(std::string_view text) {
     return static_cast<std::int64_t>(large);
 }
 
+/// What cannot be opened for want of descriptors has not gone.
+void require_descriptors(pid_t pid, int opened) {
+    if (opened >= 0 || (errno != EMFILE && errno != ENFILE)) return;
+    throw cannot_analyse(
+        "too-many-files",
+        fmt::format("{}: heapsift may not open as many files as it takes: {}", pid, system_reason(errno)),
+        "ulimit -n 64, or more");
+}
+
 }  // namespace
 
 ProcessFiles::ProcessFiles(pid_t pid)
     : pid_(pid), folder_(::open(fmt::format("/proc/{}", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (folder_.is_open()) return;
+    require_descriptors(pid, folder_.number());
     if (::access("/proc/self/stat", F_OK) != 0)
         throw cannot_analyse("no-proc", "/proc is not mounted, and a living process is read through it",
                              "mount -t proc proc /proc");
@@ -45,7 +55,9 @@ ProcessFiles::ProcessFiles(pid_t pid)
 }
 
 Descriptor ProcessFiles::open(const std::string& name, int flags) const {
-    return Descriptor(::openat(folder_.number(), name.c_str(), flags | O_CLOEXEC));
+    const int file = ::openat(folder_.number(), name.c_str(), flags | O_CLOEXEC);
+    require_descriptors(pid_, file);
+    return Descriptor(file);
 }
 
 std::optional<std::string> ProcessFiles::read(const std::string& name, int* reason) const {
@@ -77,6 +89,7 @@ std::string ProcessFiles::link(const std::string& name) const {
 std::vector<std::int32_t> ProcessFiles::numbers_in(const std::string& name) const {
     std::vector<std::int32_t> found;
     const int folder = ::openat(folder_.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    require_descriptors(pid_, folder);
     if (folder < 0) return found;
     DIR* entries = ::fdopendir(folder);
     if (!entries) {

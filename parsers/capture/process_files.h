@@ -22,6 +22,8 @@ public:
     explicit ProcessFiles(pid_t pid);
 
     pid_t pid() const { return pid_; }
+    // All that open a file throw `Error` (exit 1) "too-many-files" where that is for want of descriptors (RLIMIT_NOFILE).
+
     /// The whole of a file below /proc/PID; nothing if it cannot be opened or read (`reason`, if given, is the errno).
     std::optional<std::string> read(const std::string& name, int* reason = nullptr) const;
     Descriptor open(const std::string& name, int flags) const;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t no_limit = std::uint64_t{1} << 60;  // v1 gives a number near 2^63
 constexpr std::size_t most_text = 1 << 20;
-constexpr std::size_t deepest = 64;
+constexpr std::size_t deepest = 4096;  // more do not fit into a path
 
 /// Calls `visit` with each part of `text` between separators.
 template <class Visit>

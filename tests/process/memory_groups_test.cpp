@@ -57,6 +57,17 @@ TEST_CASE("memory groups: version 2 from the host: the process's group and those
     CHECK(machine.groups().fullest()->limit == 120 * mib);  // 1 MiB is left there
 }
 
+TEST_CASE("memory groups: a limit far above counts too", "[process][groups]") {
+    const Machine machine;
+    std::string path;
+    for (int i = 0; i < 200; ++i) path += "/g";
+    machine.membership("0::" + path + "\n");
+    machine.mounts("self", machine.v2_mount("/", machine.directory.path() + "/cg"));
+    machine.group("cg/g", std::to_string(100 * mib), 80 * mib);
+    REQUIRE(machine.groups().smallest());
+    CHECK(machine.groups().smallest()->limit == 100 * mib);
+}
+
 TEST_CASE("memory groups: memory.high counts where it is less", "[process][groups]") {
     const Machine machine;
     machine.membership("0::/a\n");

@@ -502,6 +502,9 @@ def refused(options, interpreter, folder):
                 expect(process.pid, "frozen", 1)
                 expect(process.pid, "frozen", 1, "--fork")
         process.answers("after it was thawed")
+        code, document = capture(options, process.pid, path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
+        if code != 1 or document["error"]["code"] != "too-many-files" or os.path.exists(path):
+            raise Wrong("with six descriptors: exit %d, %s" % (code, document.get("error")))
         os.mkfifo(path + ".pipe")
         code, document = capture(options, process.pid, path + ".pipe")
         if code != 2 or document["error"]["code"] != "not-a-file" or "-o - >" not in document["error"]["hint"]:
