@@ -31,7 +31,8 @@ struct ChildResult {
 };
 
 /// Runs `work` in a copy of this process, which has this thread only, and waits for it. It has five minutes of
-/// CPU time. Cost: a fork, some ms for each GiB of this process' own memory.
-ChildResult run_in_child(const std::function<void(ChildOutput&)>& work);
+/// CPU time, and is ended where it stands still for `most_idle_seconds`. Cost: a fork, some ms for each GiB of this
+/// process' own memory.
+ChildResult run_in_child(const std::function<void(ChildOutput&)>& work, int most_idle_seconds = 60);
 
 }  // namespace heapsift

@@ -6,7 +6,9 @@
 #include "parsers/emulation/popcnt.h"
 #include "tests/catch.h"
 
+#include <unistd.h>
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <vector>
 
@@ -157,4 +159,25 @@ TEST_CASE("in a child: what it sends arrives whole; one that dies has told what 
     CHECK_FALSE(died.finished);
     CHECK(died.mark == 9U);
     CHECK_FALSE(run_in_child([](ChildOutput&) { throw 1; }).finished);
+}
+
+TEST_CASE("in a child: one that stands still is ended, and one that is slow is not", "[emulation]") {
+    const ChildResult stands = run_in_child(
+        [&](ChildOutput& output) {
+            output.mark(4);
+            for (;;) ::pause();
+        },
+        1);
+    CHECK_FALSE(stands.finished);
+    CHECK(stands.mark == 4U);
+
+    const ChildResult slow = run_in_child(
+        [&](ChildOutput& output) {
+            const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2500);
+            while (std::chrono::steady_clock::now() < end) continue;
+            output.write(std::vector<std::byte>(3));
+        },
+        2);
+    CHECK(slow.finished);
+    CHECK(slow.parts.size() == 1);
 }
