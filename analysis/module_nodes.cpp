@@ -15,4 +15,10 @@ bool is_module_group(const HeapGraph& graph, NodeId node) {
            graph.groups()[graph.group_of(node)].kind == GroupKind::module;
 }
 
+bool is_library_group(const HeapGraph& graph, NodeId node) {
+    if (graph.kind(node) != NodeKind::group) return false;
+    const GroupKind kind = graph.groups()[graph.group_of(node)].kind;
+    return kind == GroupKind::package || kind == GroupKind::python || kind == GroupKind::native;
+}
+
 }  // namespace heapsift

@@ -24,5 +24,7 @@ private:
 
 /// Is it the group of one of the program's own modules?
 bool is_module_group(const HeapGraph& graph, NodeId node);
+/// Is it that of a package, of Python itself, or of a library of C code?
+bool is_library_group(const HeapGraph& graph, NodeId node);
 
 }  // namespace heapsift

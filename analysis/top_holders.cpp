@@ -186,14 +186,6 @@ private:
         add(at, std::nullopt);
     }
 
-    bool is_of_library(NodeId node) const {
-        const GroupId group =
-            graph_.kind(node) == NodeKind::group ? graph_.group_of(node) : retained_.group(node);
-        if (group == no_group) return false;
-        const GroupKind kind = graph_.groups()[group].kind;
-        return kind == GroupKind::package || kind == GroupKind::python || kind == GroupKind::native;
-    }
-
     /// What holds many things of a kind; the dict of an instance's attributes is none.
     bool is_container(NodeId node) const {
         const TypeTable& types = columns().types;
@@ -258,11 +250,13 @@ private:
     }
 
     std::uint64_t add_joint(NodeId node, std::uint64_t rest) {
+        if (rest < least_) return 0;
         std::uint64_t together = 0;
-        if (rest < least_) return together;
+        const GroupId group = retained_.group(node);
+        const bool of_library = group != no_group && is_library_group(graph_, graph_.node_of(group));
         for (JointHolders& joint : joint_holders_.find(node, least_, 3)) {
             // What a library's modules lead to in C code is the library's tables: torch's 34 MiB once it is imported.
-            if (joint.native && is_of_library(node)) continue;
+            if (joint.native && of_library) continue;
             together += joint.joint;
             add(node, std::move(joint));
         }
@@ -326,9 +320,7 @@ private:
     /// Modules of the program, and calls of its functions.
     bool are_of_program(const std::vector<NodeId>& holders) const {
         return std::all_of(holders.begin(), holders.end(), [&](NodeId holder) {
-            if (graph_.kind(holder) == NodeKind::frame) return true;
-            return graph_.kind(holder) == NodeKind::group &&
-                   graph_.groups()[graph_.group_of(holder)].kind == GroupKind::module;
+            return graph_.kind(holder) == NodeKind::frame || is_module_group(graph_, holder);
         });
     }
 
