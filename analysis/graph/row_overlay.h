@@ -3,6 +3,7 @@
 // Rows of some nodes that stand in place of others: a node's own targets, and more.
 
 #include "analysis/graph/node.h"
+#include "parsers/base/zeroed_array.h"
 
 #include <bit>
 #include <cstddef>
@@ -12,29 +13,25 @@
 
 namespace heapsift {
 
-/// A bit for each node, and 4 bytes for each 64. Rows are added in order of nodes, between `begin` and `finish`.
+/// A bit for each node, and 4 bytes for each 64; only those near a row are ever touched. Rows are added in order of nodes,
+/// between `begin` and `finish`.
 class RowOverlay {
 public:
     void begin(std::size_t nodes) {
-        bits_.assign(nodes / 64 + 1, 0);
+        bits_ = ZeroedArray<std::uint64_t>(nodes / 64 + 1);
+        before_ = ZeroedArray<std::uint32_t>(nodes / 64 + 1);
         starts_.clear();
         targets_.clear();
     }
     /// Then `add` its targets.
     void add_row(NodeId node) {
-        bits_[node / 64] |= std::uint64_t{1} << (node % 64);
+        std::uint64_t& word = bits_[node / 64];
+        if (word == 0) before_[node / 64] = static_cast<std::uint32_t>(starts_.size());
+        word |= std::uint64_t{1} << (node % 64);
         starts_.push_back(targets_.size());
     }
     void add(NodeId target) { targets_.push_back(target); }
-    void finish() {
-        starts_.push_back(targets_.size());
-        std::uint32_t rows = 0;
-        before_.clear();
-        for (const std::uint64_t word : bits_) {
-            before_.push_back(rows);
-            rows += static_cast<std::uint32_t>(std::popcount(word));
-        }
-    }
+    void finish() { starts_.push_back(targets_.size()); }
 
     bool empty() const { return targets_.empty(); }
     bool has(NodeId node) const { return bits_[node / 64] >> (node % 64) & 1; }
@@ -46,8 +43,8 @@ public:
     }
 
 private:
-    std::vector<std::uint64_t> bits_;
-    std::vector<std::uint32_t> before_;  // rows of the nodes before those of each word of bits
+    ZeroedArray<std::uint64_t> bits_;
+    ZeroedArray<std::uint32_t> before_;  // rows of the nodes before those of each word of bits that has any
     std::vector<std::uint64_t> starts_;
     std::vector<std::uint32_t> targets_;
 };

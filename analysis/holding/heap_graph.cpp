@@ -68,6 +68,8 @@ void HeapGraph::sort_roots() {
 // At first `parent` is a group's number: nodes are numbered once all groups are known.
 void HeapGraph::place_roots() {
     GroupFinder groups(heap_, root_set_);
+    roots_.reserve(root_set_.roots().size() + references_.natives().size() +
+                   (native_ ? native_->held().size() : 0));
     for (const Root& root : root_set_.roots())
         roots_.push_back({root, NodeId(std::uint32_t{groups.of(root)})});
     // slots of frames that are locals or the like: known by more than their words
@@ -146,7 +148,7 @@ void HeapGraph::make_nodes() {
     for (const GroupId group : groups_.all.ids())
         if (group != groups_.held && group != groups_.immortal && group != groups_.unreachable)
             extra_targets_[0].push_back(node_of(group));
-    structural_bits_.assign(root() / 64 + 1, 0);
+    structural_bits_ = ZeroedArray<std::uint64_t>(root() / 64 + 1);
     const auto mark = [&](Address address) {
         if (const ObjectId object = columns().find(address); object != no_object)
             structural_bits_[object / 64] |= std::uint64_t{1} << (object % 64);

@@ -10,6 +10,7 @@
 #include "analysis/graph/source_rows.h"
 #include "analysis/holding/groups.h"
 #include "analysis/holding/structural_references.h"
+#include "parsers/base/zeroed_array.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <cstdint>
@@ -183,7 +184,7 @@ private:
     std::vector<NativeGraph::Held> held_;             // by block; until there are rows
     std::vector<std::vector<NodeId>> extra_targets_;  // by node, from the root on
     std::vector<FrameNode> frames_;
-    std::vector<std::uint64_t> structural_bits_;     // by node
+    ZeroedArray<std::uint64_t> structural_bits_;     // by node
     std::vector<std::pair<NodeId, NodeId>> owners_;  // StructuralTargets::owners; sorted
     std::vector<PlacedRoot> roots_;
     Preorder preorder_{0};

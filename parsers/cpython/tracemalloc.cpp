@@ -15,6 +15,7 @@
 #include "parsers/elf/core_file.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <unordered_map>
@@ -40,6 +41,8 @@ std::vector<TableAt> tables_in(const AddressSpace& memory, const HashTableForm& 
                                std::span<const AddressRange> variables) {
     std::vector<TableAt> tables;
     std::unordered_set<std::uint64_t> seen;
+    std::array<std::uint64_t, 1024>
+        others{};  // words that lead to none, of which the same ones come again and again
     for (const AddressRange& range : variables)
         for (Address at = range.start; at < range.end && tables.size() < most_candidates;) {
             const std::span<const std::byte> bytes = memory.from(at);
@@ -48,7 +51,10 @@ std::vector<TableAt> tables_in(const AddressSpace& memory, const HashTableForm& 
                 std::uint64_t word = 0;
                 std::memcpy(&word, bytes.data() + i, 8);
                 if (word == 0 || word % 8 != 0) continue;
+                std::uint64_t& other = others[word / 16 % others.size()];
+                if (other == word) continue;
                 const auto table = read_hash_table(memory, form, Address(word));
+                if (!table) other = word;
                 if (table && tables.size() < most_candidates && seen.insert(word).second)
                     tables.push_back({at + i, *table});
             }

@@ -61,6 +61,7 @@ public:
         for (TypeId id{0}; id < table.size(); ++id) link(table, id);
         for (TypeId id{0}; id < table.size(); ++id) end_base_chain(table, id);
         for (TypeId id{0}; id < table.size(); ++id) resolve_kind(table, id);
+        size_methods_.assign(table.size(), std::nullopt);
         for (TypeId id{0}; id < table.size(); ++id) resolve_size(table, id);
         return table;
     }
@@ -348,14 +349,16 @@ private:
     }
 
     /// Which __sizeof__ instances use: that of the first type in the mro that has one.
-    void resolve_size(TypeTable& table, TypeId id) const {
+    void resolve_size(TypeTable& table, TypeId id) {
         TypeInfo& info = table[id];
         info.size_source = SizeSource::known;
         info.size_kind = nullptr;
         visit_mro(info.address, [&](Address base) {
             const TypeId owner = table.find(base);
             if (owner == no_type) return true;
-            const Address method = heap_.dict_value(heap_.type_dict(base), "__sizeof__");
+            std::optional<Address>& method_of_owner = size_methods_[owner];
+            if (!method_of_owner) method_of_owner = heap_.dict_value(heap_.type_dict(base), "__sizeof__");
+            const Address method = *method_of_owner;
             if (method.is_null()) return true;
             if (table[owner].base == no_type) return false;  // object's own
             // `__sizeof__ = object.__sizeof__` in a class: another C type's method is used.
@@ -393,6 +396,7 @@ private:
     std::span<const Module> modules_;
     std::span<const AddressRange> pools_;
     std::vector<std::uint64_t> addresses_;
+    std::vector<std::optional<Address>> size_methods_;  // by type: its own __sizeof__, once it was looked for
     std::unordered_map<std::string, const ObjectKind*> kinds_by_name_;
 };
 

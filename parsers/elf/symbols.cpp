@@ -41,6 +41,7 @@ void collect(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, std::uint64_t 
     if (!data || header.sh_entsize == 0) return;
     const std::uint64_t count =
         std::min<std::uint64_t>({data->d_size / header.sh_entsize, most_symbols, std::uint64_t{0x7fffffff}});
+    out.reserve(out.size() + count);
     for (std::uint64_t i = 0; i < count; ++i) {
         GElf_Sym symbol;
         if (!gelf_getsym(data, static_cast<int>(i), &symbol)) return;

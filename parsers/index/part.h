@@ -109,6 +109,7 @@ public:
         number(count);
         require(count <= small_.size(), "a list is longer than its part");  // an item takes a byte at least
         items.clear();
+        items.reserve(count);
         for (std::uint64_t i = 0; i < count; ++i) field(items.emplace_back(), *this);
     }
     /// `holds(value)` for each value; with two parameters, (value, its place).

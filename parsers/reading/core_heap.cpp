@@ -4,6 +4,7 @@
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/memory/block_numbers.h"
+#include "parsers/snapshot/kept_parts.h"
 #include "parsers/snapshot/kept_stacks.h"
 #include "parsers/snapshot/reported_references.h"
 
@@ -269,6 +270,14 @@ bool CoreHeap::handed_out(Address address) const {
     return sources_->allocations->is_static(address) || sources_->allocations->in_allocated_block(address);
 }
 
+/// A block in the graph is no object's buffer (native_blocks.cpp). False as well if neither heap nor index has them.
+bool CoreHeap::is_known_block(Address address) const {
+    if (heap_->native_graph.there()) return heap_->native_graph->find(address) != no_block;
+    if (!sources_->index) return false;
+    const auto kept = kept_native_graph(*sources_->index, *heap_);
+    return kept && kept->find(address) != no_block;
+}
+
 AddressFinding CoreHeap::locate(Address address) const {
     using Kind = AddressFinding::Kind;
     if (const ObjectId exact = heap_->find(address); exact != no_object)
@@ -298,8 +307,9 @@ AddressFinding CoreHeap::locate(Address address) const {
     if (bytes == ByteState::unmapped) return {Kind::unmapped, no_object, nearest};
     if (const auto block = sources_->allocations->pymalloc().block_at(address); block && !block->in_use)
         return {Kind::free_block, no_object, nearest};
+    const std::size_t end = is_known_block(address) ? 0 : heap_->object_count();
     FindBuffer buffers(*sources_->allocations, address);
-    for (ObjectId id{0}; id < heap_->object_count(); ++id) {
+    for (ObjectId id{0}; id < end; ++id) {
         access().visit_buffers(heap_->address_of(id), type_info(id), buffers);
         if (buffers.found) return {Kind::buffer_of_object, id, nearest};
     }

@@ -74,6 +74,7 @@ private:
                      const std::function<void(ObjectId, const Reference&)>& visit) const;
     void visit_natives(const std::function<void(const NativeReference&)>& visit) const;
     Reference native_reference(const NativeReference& native) const;
+    bool is_known_block(Address address) const;
     const ObjectAccess& access() const { return *sources_->access; }
     const TypeInfo& type_info(ObjectId object) const { return snapshot().type_info(object); }
 

@@ -231,12 +231,18 @@ bool read_native(IndexFile& index, HeapSnapshot& heap) {
     return true;
 }
 
-bool read_native_graph(IndexFile& index, HeapSnapshot& heap) {
+std::optional<NativeGraph> kept_native_graph(IndexFile& index, const HeapSnapshot& heap) {
     NativeGraph graph;
     if (!index.read(native_graph_part,
                     [&](PartReader& part) { NativeGraph::fields(graph, part, heap.object_count()); }))
-        return false;
-    heap.native_graph = std::move(graph);
+        return std::nullopt;
+    return graph;
+}
+
+bool read_native_graph(IndexFile& index, HeapSnapshot& heap) {
+    auto graph = kept_native_graph(index, heap);
+    if (!graph) return false;
+    heap.native_graph = std::move(*graph);
     return true;
 }
 

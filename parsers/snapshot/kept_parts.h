@@ -23,6 +23,7 @@
 #include "parsers/snapshot/heap_snapshot.h"
 #include "parsers/snapshot/learned_facts.h"
 
+#include <optional>
 #include <vector>
 
 namespace heapsift {
@@ -63,6 +64,8 @@ bool read_sizes(IndexFile& index, HeapSnapshot& heap);
 bool read_memory(IndexFile& index, HeapSnapshot& heap);
 bool read_native(IndexFile& index, HeapSnapshot& heap);
 bool read_native_graph(IndexFile& index, HeapSnapshot& heap);
+/// The same beside the heap, which stays as it is: for a look-up that every answer may make, whatever it declared.
+std::optional<NativeGraph> kept_native_graph(IndexFile& index, const HeapSnapshot& heap);
 bool read_lookup(IndexFile& index, HeapSnapshot& heap);
 /// Also false if nothing could be emulated when it was written, and something can be now.
 bool read_traversed(IndexFile& index, HeapSnapshot& heap);

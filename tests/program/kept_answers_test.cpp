@@ -49,7 +49,8 @@ struct AskedProgram {
         program.leak(program.list({program.heap.real(1.5)}), 1);
         shared = program.list({program.heap.real(4.5), program.heap.real(5.5)});
         const Address document = program.heap.object(program.heap.c_type("fast.Document", {.basicsize = 32}));
-        program.heap.put(document + 16, program.heap.allocate(1000));  // behind its header
+        block = program.heap.allocate(1000);
+        program.heap.put(document + 16, block);  // behind its header
         const auto& l = program.heap.layout().task;
         const Address task_type =
             program.heap.c_type("_asyncio.Task", {.basicsize = *l.size, .flags = test::have_gc_flag});
@@ -76,6 +77,7 @@ struct AskedProgram {
     ProgramHeap program;
     TemporaryDirectory directory;
     std::string path;
+    Address block;     // of C code
     Address shared;    // two lists hold it
     Address tasks[2];  // the first waits for the second
 };
@@ -245,6 +247,40 @@ TEST_CASE("kept answers: read again, they say the same", "[program][index]") {
     const Answers warm(asked, &file);
     CHECK(warm.text == without.text);
     CHECK(warm.found.empty());
+    CHECK(file.state() == IndexFile::State::usable);
+}
+
+TEST_CASE("addresses: whose they are is the same without blocks of C code, with them, and with an index",
+          "[program][index]") {
+    const AskedProgram asked;
+    const auto owners = [&](CoreHeap& heap) {
+        std::string text;
+        for (Address at = asked.block - 8192; at < asked.block + 8192; at = at + 8) {
+            const AddressFinding found = heap.locate(at);
+            text += fmt::format("{:#x} {} {} {}\n", at.value, static_cast<int>(found.kind),
+                                std::uint32_t{found.object}, std::uint32_t{found.nearest});
+        }
+        return text;
+    };
+    Diagnostics diagnostics;
+    const auto open = [&](IndexFile* index) {
+        return CoreHeap::open(CoreFile::open(asked.path, {}, diagnostics), diagnostics, {}, index);
+    };
+    CoreHeap heap = open(nullptr);
+    const std::string before = owners(heap);
+    for (const auto kind : {AddressFinding::Kind::object, AddressFinding::Kind::buffer_of_object,
+                            AddressFinding::Kind::other_memory})
+        CHECK(before.find(fmt::format(" {} ", static_cast<int>(kind))) != before.npos);
+    CHECK(heap.locate(asked.block + 8).kind == AddressFinding::Kind::other_memory);
+    heap.add({all_columns});
+    REQUIRE(heap.snapshot().native_graph->find(asked.block + 8) != no_block);
+    CHECK(owners(heap) == before);
+    IndexFile absent(asked.answers_path(), core_key);
+    REQUIRE(absent.keep(heap.parts(), no_limit).kept == IndexFile::Kept::kept);
+    IndexFile file(asked.answers_path(), core_key);
+    CoreHeap warm = open(&file);
+    CHECK_FALSE(warm.snapshot().native_graph.there());
+    CHECK(owners(warm) == before);
     CHECK(file.state() == IndexFile::State::usable);
 }
 
