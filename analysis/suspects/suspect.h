@@ -5,7 +5,7 @@
 #include "analysis/source_places.h"
 #include "analysis/suspects/class_in_source.h"
 #include "analysis/suspects/tied_in.h"
-#include "analysis/top_holders.h"
+#include "analysis/top_holder.h"
 
 #include <cstdint>
 #include <optional>

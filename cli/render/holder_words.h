@@ -2,7 +2,7 @@
 
 // What holds memory, in words: for the first screen and the list of suspects.
 
-#include "analysis/top_holders.h"
+#include "analysis/top_holder.h"
 #include "cli/document/document.h"
 
 namespace heapsift {
