@@ -95,16 +95,17 @@ std::optional<std::uint32_t> BlockNumbers::Some::find(const std::vector<AddressR
     return static_cast<std::uint32_t>(above - 1 - blocks.begin());
 }
 
-std::optional<BlockNumbers::Block> BlockNumbers::find_near(Address address) const {
+std::optional<BlockNumbers::Block> BlockNumbers::find_near(Address address,
+                                                           const MallocHeaps::Heap*& last) const {
     const std::uint8_t near = near_[granule(address)];
-    if ((near & near_heap) != 0 && (!last_ || !last_->range.contains(address)))
-        if (const MallocHeaps::Heap* heap = heaps_.heap_at(address)) last_ = heap;
-    if (last_ && last_->range.contains(address)) {
-        const auto start = heaps_.last_in_use(*last_, address);
+    if ((near & near_heap) != 0 && (!last || !last->range.contains(address)))
+        if (const MallocHeaps::Heap* heap = heaps_.heap_at(address)) last = heap;
+    if (last && last->range.contains(address)) {
+        const auto start = heaps_.last_in_use(*last, address);
         if (!start) return std::nullopt;
-        const std::uint64_t offset = *start - last_->range.start, size = usable(*last_, offset);
+        const std::uint64_t offset = *start - last->range.start, size = usable(*last, offset);
         if (address - *start >= size) return std::nullopt;
-        const auto index = static_cast<std::size_t>(last_ - heaps_.heaps().data());
+        const auto index = static_cast<std::size_t>(last - heaps_.heaps().data());
         const std::uint64_t slot = offset / 16;
         const std::uint64_t below =
             heaps_.in_use_bits(index)[slot / 64] & ((std::uint64_t{1} << (slot % 64)) - 1);

@@ -25,6 +25,8 @@ public:
     /// besides malloc, which count as malloc's with their own mappings do. 16 bytes for each of both.
     explicit BlockNumbers(const MallocHeaps& heaps, std::vector<AddressRange> others = {},
                           std::vector<AddressRange> added = {});
+    BlockNumbers(const BlockNumbers&) = delete;  // look-ups refer to it
+    BlockNumbers& operator=(const BlockNumbers&) = delete;
 
     /// How many there are.
     std::uint32_t size() const { return size_; }
@@ -47,17 +49,31 @@ public:
         for (const AddressRange& other : others_) visit(Block{number++, other.start, other.size()});
     }
 
-    /// The block in use that holds `address`: in a walked heap, with its own mapping, added, or given. Cost: some 3 ns where
-    /// there is no heap near, or where the same was asked not long before, else a look back over the heap's bits. Not
-    /// thread-safe.
-    std::optional<Block> find(Address address) const {
-        if (!near_[granule(address)]) return std::nullopt;
-        Block& known = found_[(address.value >> 10) % found_.size()];
-        if (address - known.start < known.bytes) return known;
-        const std::optional<Block> block = find_near(address);
-        if (block) known = *block;
-        return block;
-    }
+    /// Finds blocks, and remembers what was found last: one for each thread. Some 24 KiB.
+    class Lookup {
+    public:
+        explicit Lookup(const BlockNumbers& numbers) : numbers_(&numbers) {}
+
+        /// The block in use that holds `address`: in a walked heap, with its own mapping, added, or given. Cost: some 3 ns
+        /// where there is no heap near, or where the same was asked not long before, else a look back over the heap's bits.
+        std::optional<Block> find(Address address) {
+            if (!numbers_->near_[granule(address)]) return std::nullopt;
+            Block& known = found_[(address.value >> 10) % found_.size()];
+            if (address - known.start < known.bytes) return known;
+            const std::optional<Block> block = numbers_->find_near(address, last_);
+            if (block) known = *block;
+            return block;
+        }
+
+    private:
+        const BlockNumbers* numbers_;
+        const MallocHeaps::Heap* last_ = nullptr;  // the heap of the address that was asked last
+        /// By the KiB of the address: many words lead to the same few (each instance's to its class), and those of a large
+        /// block into itself.
+        std::array<Block, 1024> found_{};
+    };
+    /// The same by a look-up of its own. Not thread-safe.
+    std::optional<Block> find(Address address) const { return own_.find(address); }
 
 private:
     static constexpr std::uint64_t flag_bits = 7, header = 8;  // of a chunk: its size word
@@ -66,7 +82,7 @@ private:
         std::memcpy(&size, heap.data + offset - header, sizeof size);
         return (size & ~flag_bits) - header;  // the heap was walked: it is there, and can be right
     }
-    std::optional<Block> find_near(Address address) const;
+    std::optional<Block> find_near(Address address, const MallocHeaps::Heap*& last) const;
     static std::size_t granule(Address a) { return (a.value >> 20) % granules; }
     static constexpr std::size_t granules = 1 << 16;
 
@@ -97,14 +113,11 @@ private:
     std::vector<Some> others_of_page_;
     /// Of these pages, what the others cover, in units: most words that lead there are objects' addresses.
     std::vector<std::array<std::uint64_t, 4>> other_units_;
-    mutable const MallocHeaps::Heap* last_ = nullptr;  // the heap of the address that was asked last
     enum Near : std::uint8_t { near_heap = 1, near_apart = 2, near_other = 4 };
     std::vector<std::uint8_t> near_;  // by the MiB of an address: what of it may be there
     std::vector<std::vector<std::uint32_t>>
         before_;  // for each heap, the blocks before each word of its bits
-    /// What was found last, by the KiB of the address: many words lead to the same few (each instance's to its class), and those
-    /// of a large block into itself.
-    mutable std::array<Block, 1024> found_{};
+    mutable Lookup own_{*this};
     std::uint32_t apart_from_ = 0, others_from_ = 0, size_ = 0;
 };
 

@@ -153,24 +153,27 @@ void CountedBlocks::look_at_blocks(const PointerFields& fields, const FindBlock&
 
 void CountedBlocks::look_at_objects(const NativeWords& words) {
     const TypeTable& types = access_.heap().types();
-    words.visit_objects([&](ObjectId object, std::span<const std::byte> bytes, Address start) {
-        for (std::uint64_t at = 0; at + 8 <= bytes.size(); at += 8) {
-            at = starts_.next_in(bytes.data(), at, bytes.size());
-            if (at + 8 > bytes.size()) break;
-            std::uint64_t word = 0;
-            std::memcpy(&word, bytes.data() + at, 8);
-            const Target* const target = target_at(word);
-            if (!target) continue;
-            const ObjectKind* const kind = types[objects_.types[object]].kind;
-            std::uint8_t rank = of_object;
-            if (kind == &tensor_kind || kind == &torch_storage_kind) {
-                if (owning_field(access_.heap(), objects_.addresses[object], Address(word)) != start + at)
-                    continue;
-                rank = of_known_field;
+    const ObjectId end(static_cast<std::uint32_t>(objects_.addresses.size()));
+    words.visit_objects(
+        ObjectId{0}, end, [&](ObjectId object, std::span<const std::byte> bytes, Address start) {
+            for (std::uint64_t at = 0; at + 8 <= bytes.size(); at += 8) {
+                at = starts_.next_in(bytes.data(), at, bytes.size());
+                if (at + 8 > bytes.size()) break;
+                std::uint64_t word = 0;
+                std::memcpy(&word, bytes.data() + at, 8);
+                const Target* const target = target_at(word);
+                if (!target) continue;
+                const ObjectKind* const kind = types[objects_.types[object]].kind;
+                std::uint8_t rank = of_object;
+                if (kind == &tensor_kind || kind == &torch_storage_kind) {
+                    if (owning_field(access_.heap(), objects_.addresses[object], Address(word)) != start + at)
+                        continue;
+                    rank = of_known_field;
+                }
+                candidates_.push_back(
+                    {static_cast<std::uint32_t>(target - targets_.data()), rank, start + at});
             }
-            candidates_.push_back({static_cast<std::uint32_t>(target - targets_.data()), rank, start + at});
-        }
-    });
+        });
 }
 
 void CountedBlocks::choose() {

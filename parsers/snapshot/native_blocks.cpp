@@ -26,7 +26,8 @@
 #include "parsers/snapshot/native_blocks.h"
 
 #include "parsers/memory/block_numbers.h"
-#include "parsers/snapshot/block_groups.h"
+#include "parsers/snapshot/block_rows.h"
+#include "parsers/snapshot/blocks_in_pieces.h"
 #include "parsers/snapshot/counted_blocks.h"
 #include "parsers/snapshot/held_objects.h"
 #include "parsers/snapshot/lock_blocks.h"
@@ -35,6 +36,7 @@
 #include "parsers/snapshot/native_handles.h"
 #include "parsers/snapshot/native_words.h"
 #include "parsers/snapshot/object_fields.h"
+#include "parsers/snapshot/object_words.h"
 #include "parsers/snapshot/pointer_fields.h"
 #include "parsers/snapshot/sqlite_connections.h"
 #include "parsers/snapshot/wrapped_blocks.h"
@@ -50,7 +52,6 @@ namespace {
 
 constexpr std::uint64_t large_block = 1 << 16;
 constexpr std::uint8_t enough_into_one = 4;  // and no more are remembered for a block
-constexpr std::uint32_t not_reached = std::numeric_limits<std::uint32_t>::max();
 
 class NativeSearch {
 public:
@@ -105,20 +106,15 @@ public:
         open_what_is_left();
         from_numbers();
         NativeMemory result;
-        result.blocks = rows();
+        result.blocks = block_rows(core_, numbers_, reached_, ways_);
         report(0.8);
         if (with_graph) result.graph = graph();
         return result;
     }
 
 private:
-    /// Where a way begins. Blocks are labelled with an index into ways_.
-    struct Way {
-        ReachedFrom from = ReachedFrom::nothing;
-        TypeId type = no_type;
-        Address word;
-    };
-    static constexpr std::uint32_t owned = 0;  // the label of blocks that are an object's
+    using Way = WayToBlocks;
+    static constexpr std::uint32_t owned = owned_block;
 
     void report(double done) const {
         if (progress_) progress_("native blocks", done);
@@ -150,15 +146,20 @@ private:
 
     /// The block that a word leads to, unless it is an object's.
     std::optional<BlockNumbers::Block> target_of(std::uint64_t word) const {
-        std::optional<BlockNumbers::Block> block = numbers_.find(Address(word));
+        return target_by(numbers_, word);
+    }
+    template <class Blocks>
+    std::optional<BlockNumbers::Block> target_by(Blocks& blocks, std::uint64_t word) const {
+        std::optional<BlockNumbers::Block> block = blocks.find(Address(word));
         if (block && reached_[block->number] == owned) block.reset();
         return block;
     }
 
     /// The block that a word of `bytes` leads to.
-    std::optional<BlockNumbers::Block> block_of(WordsOf of, std::span<const std::byte> bytes,
+    template <class Blocks>
+    std::optional<BlockNumbers::Block> block_of(Blocks& blocks, WordsOf of, std::span<const std::byte> bytes,
                                                 std::size_t index, std::uint64_t word) const {
-        std::optional<BlockNumbers::Block> block = numbers_.find(Address(word));
+        std::optional<BlockNumbers::Block> block = blocks.find(Address(word));
         if (block && is_no_address(core_.memory(), of, bytes, index, word)) block.reset();
         return block;
     }
@@ -229,7 +230,7 @@ private:
     template <class Label>
     void look_at(WordsOf of, std::span<const std::byte> bytes, Address at, Label&& label_of) {
         visit_words(bytes, [&](std::size_t i, std::uint64_t word) {
-            if (block_of(of, bytes, i, word))
+            if (block_of(numbers_, of, bytes, i, word))
                 begin_at(at + 8 * i, word, [&] { return label_of(at + 8 * i); });
         });
     }
@@ -280,7 +281,7 @@ private:
             const PointerFields::Fields fields =
                 fields_.fields_of(next.block, bytes, [&](std::uint64_t word) { return target_of(word); });
             fields_.visit_leading(next.block, bytes, [&](std::size_t i, std::uint64_t word) {
-                const auto target = block_of(WordsOf::block, bytes, i, word);
+                const auto target = block_of(numbers_, WordsOf::block, bytes, i, word);
                 if (!target || reached_[target->number] != not_reached) return;
                 const std::uint64_t offset = offset_of(Address(word), *target);
                 const Belief belief = counted_.belief(next.block, i, target->number, offset,
@@ -348,21 +349,17 @@ private:
     void find_words_of_objects() {
         constexpr std::uint64_t near = 64;  // bytes that a library's header may have
         ObjectFields of_types;
-        words_.visit_objects([&](ObjectId object, std::span<const std::byte> bytes, Address at) {
-            const TypeId type = objects_.types[object];
-            visit_words(bytes, [&](std::size_t i, std::uint64_t word) {
-                const ObjectFields::Field field = ObjectFields::at(at + 8 * i - objects_.addresses[object]);
-                const auto target = block_of(WordsOf::block, bytes, i, word);
-                if (target || heaps_.heap_at(Address(word)))
-                    of_types.count(type, field, target && Address(word) - target->start <= near);
-                if (!target || reached_[target->number] == owned) return;
-                const std::uint64_t offset = offset_of(Address(word), *target);
-                const Belief belief = counted_.belief(at + 8 * i, target->number, offset,
-                                                      fields_.belief(word, *target, offset));
-                if (belief == Belief::none && !remembers(*target, offset)) return;
-                of_objects_.push_back({object, belief, field, Address(word)});
-                if (belief != Belief::none) wrapped_.add(Address(word), objects_.addresses[object]);
-            });
+        visit_words_of_objects(core_, objects_, words_, numbers_, heaps_, [&](const WordOfObject& word) {
+            const auto& [object, at, to, target] = word;
+            const ObjectFields::Field field = ObjectFields::at(at - objects_.addresses[object]);
+            of_types.count(objects_.types[object], field, target && to - target->start <= near);
+            if (!target || reached_[target->number] == owned) return;
+            const std::uint64_t offset = offset_of(to, *target);
+            const Belief belief =
+                counted_.belief(at, target->number, offset, fields_.belief(to.value, *target, offset));
+            if (belief == Belief::none && !remembers(*target, offset)) return;
+            of_objects_.push_back({object, belief, field, to});
+            if (belief != Belief::none) wrapped_.add(to, objects_.addresses[object]);
         });
         wrapped_.finish();
         for (ObjectWord& word : of_objects_)
@@ -461,26 +458,6 @@ private:
             }
     }
 
-    NativeBlocks rows() const {
-        NativeBlocks result;
-        BlockGroups groups(core_);
-        CompactColumn<std::uint16_t>::Builder row_of;
-        row_of.reserve(numbers_.first_other());
-        numbers_.visit([&](const BlockNumbers::Block& block) {
-            if (block.number >= numbers_.first_other()) return;
-            if (reached_[block.number] == owned) return row_of.push_back(0);
-            ++result.count;
-            row_of.push_back(1 + groups.add({block.start, block.bytes, true}, reached_[block.number]));
-        });
-        result.row_of = row_of.finish();
-        for (const BlockGroup& group : groups.take()) {
-            const Way way = group.label == not_reached ? Way() : ways_[group.label];
-            result.rows.push_back(
-                {group.size, group.table, way.word, group.count, group.example, way.from, way.type});
-        }
-        return result;
-    }
-
     // --- the graph
     /// Whether a way by a word of something with so much credit is as good as the best way to the target.
     bool counts(Credit source, Belief belief, const BlockNumbers::Block& target, std::uint64_t offset) const {
@@ -526,31 +503,47 @@ private:
     }
 
     void add_words(NativeGraphBuilder& made, const std::vector<BlockId>& ids) const {
-        std::vector<BlockId> row;
+        struct Rows {
+            std::optional<BlockNumbers::Lookup> blocks;
+            std::vector<BlockId> targets;
+            std::vector<std::size_t> ends;
+        };
         const std::vector<std::uint32_t> connections = sqlite_connections(core_, numbers_, of_objects_);
-        numbers_.visit([&](const BlockNumbers::Block& block) {
-            if (reached_[block.number] == owned) return;
-            made.begin_words();
+        const auto find_row = [&](const BlockNumbers::Block& block, Rows& rows) {
             if (leads_nowhere(reached_[block.number])) return;
+            if (!rows.blocks) rows.blocks.emplace(numbers_);
             const auto bytes = bytes_of(block);
             const auto source = static_cast<Credit>(credits_[block.number]);
-            const PointerFields::Fields fields =
-                fields_.fields_of(block, bytes, [&](std::uint64_t word) { return target_of(word); });
-            row.clear();
+            const PointerFields::Fields fields = fields_.fields_of(
+                block, bytes, [&](std::uint64_t word) { return target_by(*rows.blocks, word); });
+            const auto begin = static_cast<std::ptrdiff_t>(rows.targets.size());
             fields_.visit_leading(block, bytes, [&](std::size_t i, std::uint64_t word) {
-                const auto target = block_of(WordsOf::block, bytes, i, word);
+                const auto target = block_of(*rows.blocks, WordsOf::block, bytes, i, word);
                 if (!target || reached_[target->number] == owned || target->number == block.number) return;
                 if (std::binary_search(connections.begin(), connections.end(), target->number)) return;
                 const std::uint64_t offset = offset_of(Address(word), *target);
                 const Belief belief = counted_.belief(block, i, target->number, offset,
                                                       fields_.belief(fields, i, word, *target, offset));
                 if (counts(source, belief, *target, offset) && !wrapped_.is_entry(bytes, i, Address(word)))
-                    row.push_back(ids[target->number]);
+                    rows.targets.push_back(ids[target->number]);
             });
-            std::sort(row.begin(), row.end());
-            row.erase(std::unique(row.begin(), row.end()), row.end());
-            for (const BlockId target : row) made.add_word(target);
-        });
+            std::sort(rows.targets.begin() + begin, rows.targets.end());
+            rows.targets.erase(std::unique(rows.targets.begin() + begin, rows.targets.end()),
+                               rows.targets.end());
+        };
+        blocks_in_pieces<Rows>(
+            numbers_, [&](const BlockNumbers::Block& block) { return reached_[block.number] != owned; },
+            [&](const BlockNumbers::Block& block, Rows& rows) {
+                find_row(block, rows);
+                rows.ends.push_back(rows.targets.size());
+            },
+            [&](Rows& rows) {
+                std::size_t at = 0;
+                for (const std::size_t end : rows.ends)
+                    for (made.begin_words(); at < end; ++at) made.add_word(rows.targets[at]);
+                rows.targets.clear();
+                rows.ends.clear();
+            });
     }
 
     const CoreFile& core_;

@@ -67,7 +67,16 @@ NativeWords::NativeWords(const CoreFile& core, const ObjectAccess& access, const
       pymalloc_(access.allocations().pymalloc()),
       objects_(objects),
       places_(places),
-      stacks_(thread_stacks(core, access.allocations())) {}
+      stacks_(thread_stacks(core, access.allocations())) {
+    const TypeTable& types = access_.heap().types();
+    for (TypeId id{0}; id < types.size(); ++id) {
+        TypeId base = id;
+        for (int depth = 0; depth < 64 && types[base].python_class && types[base].base != no_type; ++depth)
+            base = types[base].base;
+        declared_.push_back(types[base].known != KnownType::other);
+        looked_at_.push_back(!refers_only_to_objects(types[base]) && types[base].name != "object");
+    }
+}
 
 /// The memory of an object, but for the elements of arrays: whole blocks, since C types of libraries have more in
 /// them than they declare. Behind what Python's own types declare, and behind what was asked for of a buffer, is what
@@ -115,30 +124,23 @@ private:
 };
 
 void NativeWords::visit_objects(
+    ObjectId begin, ObjectId end,
     const std::function<void(ObjectId, std::span<const std::byte> bytes, Address at)>& visit) const {
     const TypeTable& types = access_.heap().types();
     const Layout& layout = access_.heap().layout();
-    std::vector<std::uint8_t> looked_at(types.size()), declared(types.size());
-    for (TypeId id{0}; id < types.size(); ++id) {
-        TypeId base = id;
-        for (int depth = 0; depth < 64 && types[base].python_class && types[base].base != no_type; ++depth)
-            base = types[base].base;
-        declared[id] = types[base].known != KnownType::other;
-        looked_at[id] = !refers_only_to_objects(types[base]) && types[base].name != "object";
-    }
     OwnWords words(*this);
-    for (ObjectId object{0}; object < objects_.addresses.size(); ++object) {
+    for (ObjectId object = begin; object < end; ++object) {
         const TypeId id = objects_.types[object];
-        if (!looked_at[id]) continue;
+        if (!looked_at_[id]) continue;
         words.ranges.clear();
         const bool is_type = types.find(objects_.addresses[object]) != no_type;
-        words.declared = declared[id] || is_type;
+        words.declared = declared_[id] || is_type;
         access_.visit_places(objects_.addresses[object], types[id], words);
         // Behind the fields of a code object or a regular expression is its code: items that are smaller than addresses.
         // But a type of C code whose items are single bytes, and that is no kind of bytes, has room there for whatever
         // it likes: Boost.Python puts the C++ holder of each instance into it (boost/python/object/instance.hpp).
         const std::int64_t item = types[id].itemsize;
-        const bool is_room = item == 1 && !declared[id] && types[id].kind == nullptr;
+        const bool is_room = item == 1 && !declared_[id] && types[id].kind == nullptr;
         if (item > 0 && item < 8 && !is_room && !words.ranges.empty())
             words.ranges.front().end =
                 std::min(words.ranges.front().end, objects_.addresses[object] + types[id].basicsize);

@@ -36,8 +36,10 @@ public:
     /// Saved memory, of which the first byte lies at `at`, an aligned address.
     using Visitor = std::function<void(std::span<const std::byte> bytes, Address at)>;
 
-    /// The memory of the objects that may have such words, with the buffers that they own; by object.
+    /// The memory of the objects that may have such words, with the buffers that they own; by object. Of the objects from
+    /// `begin` on, without `end`: any number of threads may do so, each with others.
     void visit_objects(
+        ObjectId begin, ObjectId end,
         const std::function<void(ObjectId, std::span<const std::byte> bytes, Address at)>& visit) const;
     struct Number {
         ObjectId object;
@@ -71,6 +73,8 @@ private:
     const FoundObjects& objects_;
     const OwnedPlaces& places_;
     std::vector<AddressRange> stacks_;
+    std::vector<std::uint8_t> looked_at_,
+        declared_;  // by type: whether instances may have such words; no more than it declares
 };
 
 }  // namespace heapsift
