@@ -20,6 +20,7 @@
 #include "parsers/capture/capture.h"
 
 #include "parsers/base/error.h"
+#include "parsers/capture/before_others.h"
 #include "parsers/capture/fork_events.h"
 #include "parsers/capture/page_hashes.h"
 #include "parsers/capture/process_copy.h"

@@ -25,6 +25,7 @@
 
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
+#include "parsers/capture/before_others.h"
 #include "parsers/capture/ended_threads.h"
 #include "parsers/capture/made_calls.h"
 #include "parsers/capture/stopped_process.h"
@@ -175,6 +176,7 @@ private:
 
     void clone(pid_t tid) {
         const bool filtered = has_seccomp(process_, tid);
+        const BeforeOthers before_others(tid);  // the copying is done by this thread, not by us
         MadeCalls calls(tid, instruction_);
         if (filtered && !calls.put_off_seccomp())
             throw NoCopy{"it has a seccomp filter, which root alone can put off"};

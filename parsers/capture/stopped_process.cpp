@@ -17,7 +17,6 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,13 +84,6 @@ void require_capturable(const ProcessFiles& process) {
     if (process.pid() == ::getpid())
         throw cannot_analyse("itself", fmt::format("{}: this is heapsift itself", process.pid()));
     if (tracer_of(process) > 0) throw not_seized(process, EPERM);
-}
-
-BeforeOthers::BeforeOthers()
-    : usual_(::getpriority(PRIO_PROCESS, 0)), raised_(::setpriority(PRIO_PROCESS, 0, -20) == 0) {}
-
-BeforeOthers::~BeforeOthers() {
-    if (raised_) ::setpriority(PRIO_PROCESS, 0, usual_);
 }
 
 bool wait_for_stop(pid_t tid) {

@@ -49,20 +49,6 @@ private:
     bool standing_ = false;
 };
 
-/// While it lives the calling thread, and those that it starts, go before others, if that is allowed (CAP_SYS_NICE): on
-/// a machine at work a process would otherwise stand ten times longer.
-class BeforeOthers {
-public:
-    BeforeOthers();
-    ~BeforeOthers();
-    BeforeOthers(const BeforeOthers&) = delete;
-    BeforeOthers& operator=(const BeforeOthers&) = delete;
-
-private:
-    int usual_;
-    bool raised_;
-};
-
 /// Waits until the seized and interrupted thread stands in the stop that PTRACE_INTERRUPT makes; signals that arrive
 /// before are passed on. False if the thread ended. Throws "does-not-stop" after three seconds.
 bool wait_for_stop(pid_t tid);

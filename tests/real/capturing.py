@@ -102,14 +102,32 @@ def each_way(options, process, folder, check=None, rounds=1):
     for _ in range(rounds):
         for name, more in WAYS:
             path = os.path.join(folder, name)
+            before = priorities(process.pid)
             result = captured(options, process.pid, path, *more)[0]
             process.answers("after capture %s" % " ".join(more))
+            after = priorities(process.pid)
+            changed = [tid for tid in before if after.get(tid, before[tid]) != before[tid]]
+            if changed:
+                raise Wrong("after capture %s threads have another priority: %s" % (" ".join(more), changed))
             check_core(options, path, process)
             if check:
                 check(path)
             stood.setdefault("fork" if more else "copy", []).append(result["stood_ns"] / 1e6)
             os.remove(path)
     return ", ".join("%s stood %.1f to %.1f ms" % (way, min(times), max(times)) for way, times in stood.items())
+
+
+def priorities(pid):
+    """Of each thread: nice value, real-time priority, policy."""
+    found = {}
+    for path in glob.glob("/proc/%d/task/*/stat" % pid):
+        try:
+            with open(path) as file:
+                words = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        found[int(path.split("/")[4])] = (words[16], words[37], words[38])
+    return found
 
 
 def states(pid):
