@@ -11,6 +11,7 @@
 #include "cli/units.h"
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
+#include "parsers/capture/before_others.h"
 #include "parsers/capture/frame_packer.h"
 #include "parsers/process/access.h"
 
@@ -21,6 +22,7 @@
 #include <array>
 #include <ctime>
 #include <deque>
+#include <optional>
 
 namespace heapsift {
 namespace {
@@ -48,13 +50,19 @@ public:
         if (!conditions_.empty()) say_what_is_awaited();
         auto due = MemoryWatch::Clock::now();
         for (;;) {
+            // On a machine at work it would look too late.
+            std::optional<BeforeOthers> before_others;
+            if (!conditions_.empty()) before_others.emplace();
             const WatchEnd end = watch_.wait(by_the_clock ? std::optional(due) : std::nullopt);
             if (end.reason == WatchEnd::Reason::gone) return ended(end);
             if (end.reason == WatchEnd::Reason::met) {
                 console_.note(fmt::format("{}: {}", who_, condition_words(conditions_[end.condition], end)));
-                take(is_pressed(end));
+                const bool pressed = is_pressed(end);
+                if (!pressed) before_others.reset();
+                take(pressed);
                 return all_files();
             }
+            before_others.reset();
             take_by_the_clock(period);
             due = std::max(due + period, MemoryWatch::Clock::now());  // what was missed meanwhile is left out
         }

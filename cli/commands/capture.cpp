@@ -22,7 +22,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <memory>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -110,8 +112,8 @@ public:
                                                                .name = file.name(),
                                                                .folder = folder_of(path),
                                                                .compression = compression_by_ending(path)},
-                                                              still);
-        file.commit();
+                                                              still, [&file] { file.commit(); });
+        if (!still) file.commit();
         session_.clear_progress();
         tell(result);
         files_.push_back({path, result});
@@ -130,8 +132,10 @@ public:
     }
 
     /// Without a fork, where one was asked for and could be the end of the process.
-    CaptureResult capture_unless_dangerous(pid_t pid, const CaptureTarget& target, bool still) {
+    CaptureResult capture_unless_dangerous(pid_t pid, const CaptureTarget& target, bool still,
+                                           std::function<void()> is_whole = nullptr) {
         CaptureOptions how = options(still);
+        how.is_whole = std::move(is_whole);
         const std::string danger = how.method == CaptureMethod::fork ? danger_of_fork(pid) : std::string();
         if (!danger.empty()) how.method = CaptureMethod::copy;
         CaptureResult result = capture(pid, target, how);
@@ -338,7 +342,9 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   growth, a percentage of the smallest limit of its control groups, else of the
   machine's memory. It looks twice a second, and more often the nearer it comes.
   A process that grows so fast that it would be killed before its core is
-  written stands meanwhile. --every ends with the process, or with --when.
+  written stands meanwhile. Where it is allowed (root), capture goes before other
+  programs on a busy machine while it waits, while such a process stands, and
+  with or without --when while it stops one. --every ends with the process, or with --when.
 
 Exit codes: 0 written; 1 no such process, or it has ended, is frozen, or not
 permitted, or the disk is full; 2 FILE exists or cannot be created.

@@ -120,16 +120,20 @@ public:
             if (error.code() != "cannot-write") program_.require_same();
             throw;
         }
-        struct stat facts {};
-        if (::fstat(target_.descriptor, &facts) == 0)
-            result_.disk_bytes = static_cast<std::uint64_t>(facts.st_blocks) * 512;
-        result_.file_bytes = file_->file_bytes();
-        if (target_.in_order) result_.disk_bytes = result_.file_bytes;
+        if (result_.method != CaptureMethod::still) take_sizes();
         result_.nanoseconds = static_cast<std::uint64_t>((Clock::now() - began).count());
         return std::move(result_);
     }
 
 private:
+    void take_sizes() {
+        struct stat facts {};
+        if (::fstat(target_.descriptor, &facts) == 0)
+            result_.disk_bytes = static_cast<std::uint64_t>(facts.st_blocks) * 512;
+        result_.file_bytes = file_->file_bytes();
+        if (target_.in_order) result_.disk_bytes = result_.file_bytes;
+    }
+
     void say(std::string_view pass, double done) const {
         if (options_.progress) options_.progress(pass, done);
     }
@@ -262,6 +266,8 @@ private:
         result_.stood_nanoseconds =
             static_cast<std::uint64_t>(stopped.stood().count());  // so far, for the notes
         file_->write_all(plan, notes_of(plan, threads, planned_absent(plan)), read);
+        take_sizes();
+        if (options_.is_whole) options_.is_whole();
         result_.stood_nanoseconds = static_cast<std::uint64_t>(stopped.let_go().count());
         take_counts(plan, threads);
     }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ struct CaptureOptions {
                           // the memory that is free
     std::string version;  // of heapsift, for the core's own note
     ProgressCallback progress = nullptr;
+    /// Of `still`: called once when the core is whole, while the process stands. What it would have done meanwhile it does as
+    /// soon as it goes on, and may end by it: by then the core must have its name.
+    std::function<void()> is_whole = nullptr;
 };
 
 struct CaptureResult {

@@ -19,13 +19,14 @@ public:
     /// `left`: bytes up to the nearest threshold; `elapsed`: since the last call (ignored in the first).
     /// From 5 ms to half a second.
     Duration next(std::uint64_t left, Duration elapsed);
-    /// Bytes a second, of the fastest growth lately.
-    double speed() const { return speed_; }
+    /// Bytes a second, of the fastest growth lately: over some tenths of a second at least, and forgotten in seconds.
+    double speed() const;
 
 private:
     double threshold_;
     double last_left_ = -1;
-    double speed_ = 0;
+    double speed_ = 0;                             // by which it is looked
+    double lately_ = 0, growth_ = 0, during_ = 0;  // by which it is told; and of the window that is not over
 };
 
 }  // namespace heapsift

@@ -73,6 +73,24 @@ TEST_CASE("watch pace: far away two looks a second, near never more than 200", "
     CHECK(WatchPace(UINT64_MAX).next(UINT64_MAX, Seconds(0)) == Seconds(0.5));
 }
 
+TEST_CASE("watch pace: the speed is that of a while, not of the last looks", "[process][watch]") {
+    constexpr Seconds look{0.005};
+    WatchPace pace(1000 * watched_mib);
+    double left = 200 * watched_mib;
+    const auto grow = [&](double speed) {
+        left -= speed * watched_mib * look.count();
+        pace.next(static_cast<std::uint64_t>(left), look);
+    };
+    for (int i = 0; i < 200; ++i) grow(20);
+    CHECK(pace.speed() > 19 * watched_mib);
+    for (int i = 0; i < 40; ++i) grow(0);  // it had no processor for a fifth of a second
+    CHECK(pace.speed() > 15 * watched_mib);
+    for (int i = 0; i < 1000; ++i) grow(0);
+    CHECK(pace.speed() < watched_mib);
+    grow(200);  // a megabyte at once
+    CHECK(pace.speed() < 5 * watched_mib);
+}
+
 TEST_CASE("watch: the condition that is met, and with what", "[process][watch]") {
     const WatchedProcess process(100 * watched_mib);
     MemoryWatch watch(7,
