@@ -94,7 +94,7 @@ void Jemalloc::free_cached(Address start, unsigned size_class) {
         if (extent.kind != JemallocExtent::Kind::large || extent.start != start.value || !extent.in_use)
             return doubtful();
         extent.in_use = false;
-        cached_.large += jemalloc_class_bytes(size_class);
+        cached_.large += jemalloc_large_bytes(extent);
     }
 }
 
@@ -111,7 +111,9 @@ std::uint64_t Jemalloc::own_bytes() const {
     for (std::size_t i = 0; i < own_.size(); ++i)
         if (i == 0 || own_[i] != own_[i - 1])
             if (const JemallocExtent* const extent = extent_at(own_[i]))
-                bytes += jemalloc_class_bytes(extent->size_class);
+                bytes += extent->kind == JemallocExtent::Kind::large
+                             ? jemalloc_large_bytes(*extent)
+                             : jemalloc_class_bytes(extent->size_class);
     return bytes;
 }
 
@@ -123,7 +125,7 @@ std::optional<MemoryBlock> Jemalloc::block_at(Address address) const {
         case JemallocExtent::Kind::free:
             return MemoryBlock{extent->pages.start, extent->pages.size(), false};
         case JemallocExtent::Kind::large:
-            block = {Address(extent->start), jemalloc_class_bytes(extent->size_class), extent->in_use};
+            block = {Address(extent->start), jemalloc_large_bytes(*extent), extent->in_use};
             break;
         case JemallocExtent::Kind::slab: {
             const std::uint64_t bytes = jemalloc_class_bytes(extent->size_class);
@@ -151,7 +153,7 @@ void Jemalloc::visit_blocks(const BlockVisitor& visit) const {
         if (extent.kind == JemallocExtent::Kind::free) {
             add(extent, {extent.pages.start, extent.pages.size(), false});
         } else if (extent.kind == JemallocExtent::Kind::large) {
-            add(extent, {Address(extent.start), jemalloc_class_bytes(extent.size_class), extent.in_use});
+            add(extent, {Address(extent.start), jemalloc_large_bytes(extent), extent.in_use});
         } else {
             const std::uint64_t bytes = jemalloc_class_bytes(extent.size_class),
                                 count = jemalloc_regions(extent);

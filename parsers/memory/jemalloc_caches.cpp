@@ -28,7 +28,7 @@ constexpr std::uint64_t apart = 8192;  // a thread's part of jemalloc is smaller
 // 5.3: descriptor (next, previous, bins) in the struct that the word before the bins leads to.
 constexpr std::uint64_t descriptor_at = 16, bins_in_descriptor = 16;
 constexpr unsigned bin_bytes = 24;
-constexpr unsigned bins_5_3 = 73;  // tcache_types.h, TCACHE_NBINS_MAX
+constexpr unsigned bins_5_3_0 = 73, bins_5_3_1 = 41;  // tcache_types.h, TCACHE_NBINS_MAX
 
 class CacheSearch {
 public:
@@ -95,7 +95,8 @@ private:
         ++found_.caches;
         const Address bins(word(descriptor + bins_in_descriptor));
         if (version_ == JemallocVersion::v5_3) {
-            for (unsigned i = 0; i < bins_5_3; ++i) take_bin_5_3(bins + i * bin_bytes, i);
+            const unsigned count = counts_room(bins) ? bins_5_3_1 : bins_5_3_0;
+            for (unsigned i = 0; i < count; ++i) take_bin_5_3(bins + i * bin_bytes, i);
             return;
         }
         const Address large(word(descriptor + bins_in_descriptor + 8));
@@ -104,6 +105,13 @@ private:
                                                         : large + (i - jemalloc_slab_classes) * bin_bytes,
                               i))
                 break;
+    }
+
+    /// Since 5.3.1 a bin ends with how many blocks it has room for; before, with two bytes that are 0.
+    bool counts_room(Address bins) const {
+        for (unsigned i = 0; i < jemalloc_slab_classes; ++i)
+            if (memory_.read<std::uint16_t>(bins + i * bin_bytes + 22).value_or(0) != 0) return true;
+        return false;
     }
 
     /// stack_head, a count of requests, and 16 bits each: of the top when it was lowest, of a full stack's top, of

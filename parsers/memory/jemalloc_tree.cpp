@@ -19,7 +19,7 @@
 // what is left of it, which ends where the block does.
 //
 // Only pages of 4 KiB are read, jemalloc's default on x86-64. Source: jemalloc's
-// rtree.h, extent_structs.h (5.1.0, 5.2.0, 5.2.1), edata.h (5.3.0, 5.3.1), sc.c, base.c.
+// rtree.h, extent_structs.h (5.1.0, 5.2.0, 5.2.1), edata.h, sz.h (5.3.0, 5.3.1), sc.c, base.c.
 
 #include "parsers/memory/jemalloc_tree.h"
 
@@ -157,8 +157,14 @@ public:
         if (!extent.active && extent.size_class != jemalloc_classes) return std::nullopt;
         if (!extent.active) return extent;
         const std::uint64_t block = jemalloc_class_bytes(extent.size_class);
-        if (!extent.slab)
-            return block <= size - (extent.start - extent.pages.start) ? std::optional(extent) : std::nullopt;
+        if (!extent.slab) {
+            const std::uint64_t before = extent.start - extent.pages.start;
+            if (block <= size - before) return extent;
+            const std::uint64_t there = size - (before > 0 ? page : 0);
+            const bool in_pages = fields_.version == JemallocVersion::v5_3 && extent.size_class > 0 &&
+                                  there > jemalloc_class_bytes(extent.size_class - 1);
+            return in_pages ? std::optional(extent) : std::nullopt;
+        }
         const std::uint64_t regions = size / block;
         if (extent.size_class >= jemalloc_slab_classes || extent.start != extent.pages.start ||
             regions == 0 || regions > most_regions)
@@ -181,7 +187,11 @@ public:
         tree_ = {};
         tree_.version = fields_.version;
         tree_.root = root;
+        pads_ = false;
         for (const Leaf& leaf : leaves_of(root)) read_leaf(leaf);
+        for (JemallocExtent& extent : tree_.extents)  // one of 64 begins with its first page all the same
+            extent.is_padded =
+                pads_ && extent.kind == JemallocExtent::Kind::large && extent.pages.size() > page;
         find_metadata();
         return std::move(tree_);
     }
@@ -274,6 +284,8 @@ private:
         } else if (extent.active) {
             made.kind = JemallocExtent::Kind::large;
             made.start = extent.start.value;
+            made.is_padded = extent.start != extent.pages.start;
+            pads_ = pads_ || made.is_padded;
             made.in_use = true;
         }
         tree_.extents.push_back(made);
@@ -343,6 +355,7 @@ private:
     JemallocTree tree_;
     Address done_, last_broken_;
     std::vector<std::uint64_t> units_;
+    bool pads_ = false;  // large blocks begin anywhere in their first page (config.cache_oblivious)
 };
 
 class RootSearch {

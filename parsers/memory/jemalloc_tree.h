@@ -20,12 +20,14 @@ struct JemallocExtent {
     std::uint8_t size_class = 0;  // of a slab's regions, of a large block
     bool in_use = false;          // a large block that the program has
     bool has_own = false;         // jemalloc keeps a table of its own in it
+    bool is_padded =
+        false;  // a large block that begins anywhere in the first page has one page more than it needs
 };
 
 /// What differs between versions, as far as it is read here.
 enum class JemallocVersion : std::uint8_t {
     v5_2,  // 5.1, 5.2
-    v5_3
+    v5_3   // 5.3.0, 5.3.1
 };
 
 struct JemallocTree {
@@ -53,6 +55,14 @@ constexpr std::uint64_t jemalloc_class_bytes(unsigned size_class) {
     const unsigned group = (size_class - 1) / 4, step = (size_class - 1) % 4 + 1;
     if (group == 0) return std::uint64_t{16} * step;
     return (std::uint64_t{1} << (group + 5)) + (std::uint64_t{step} << (group + 3));
+}
+/// What the program may use of a large block: up to 5.3.0 all of its class; since 5.3.1 as many whole pages as it asked for
+/// (opt.disable_large_size_classes), which its class is the next above.
+inline std::uint64_t jemalloc_large_bytes(const JemallocExtent& large) {
+    constexpr std::uint64_t page = 4096;
+    const std::uint64_t bytes = jemalloc_class_bytes(large.size_class),
+                        there = large.pages.size() - (large.is_padded ? page : 0);
+    return bytes < there ? bytes : there;
 }
 inline std::uint64_t jemalloc_regions(const JemallocExtent& slab) {
     return slab.pages.size() / jemalloc_class_bytes(slab.size_class);

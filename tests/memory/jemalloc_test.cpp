@@ -189,6 +189,28 @@ TEST_CASE("jemalloc: regions of slabs, large blocks and free pages are found, in
     CHECK_FALSE(found->block_at(own_start + leaf_at));
 }
 
+TEST_CASE("jemalloc: a large block of 5.3.1 has as many pages as were asked for, below the size of its class",
+          "[jemalloc]") {
+    constexpr unsigned of_112_kib = 47;
+    REQUIRE(jemalloc_class_bytes(of_112_kib) == 28 * page);
+    const Build build = any_build();
+    Fake fake(build);
+    fake.slabs(0, 30);
+    fake.extent(heap_start + 40 * page + 192, 27, of_112_kib, false, 0);
+    fake.extent(heap_start + 80 * page, 27, of_112_kib, false,
+                0);  // it begins with its first page, one of 64
+    const auto found = fake.find();
+    REQUIRE(found);
+    const bool known = build.version == JemallocVersion::v5_3;
+    CHECK(found->doubts().extents == (known ? 0 : 2));
+    for (const std::uint64_t start : {40 * page + 192, 80 * page}) {
+        const auto block = found->block_at(heap_start + start + page);
+        REQUIRE(block.has_value() == known);
+        if (block) CHECK((block->start == heap_start + start && block->bytes == 26 * page && block->in_use));
+    }
+    check_allocator(*found);
+}
+
 TEST_CASE("jemalloc: what a thread's cache holds is free, and its table is nobody's", "[jemalloc]") {
     Fake fake(any_build());
     fake.slabs(0, 10);

@@ -38,7 +38,7 @@ def main():
     heapsift = os.path.abspath(options.heapsift)
     print("%-20s %-14s %7s %12s %12s %7s %12s" % ("interpreter", "core", "threads", "kernel says", "in use", "", "reserved"))
     for interpreter in found:
-        if interpreter.tree:
+        if interpreter.tree and not os.path.exists(os.path.join(interpreter.tree, "proc/self/status")):
             print("%-20s not tested: without /proc in its tree a process cannot say what it uses" % interpreter.name)
             continue
         for threads in options.threads:

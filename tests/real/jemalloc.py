@@ -37,6 +37,12 @@ _CHANCE = 3  # blocks of a size to which a number leads by chance; and one for w
 _failures = []
 
 
+def _class(size):
+    """The size of its class: jemalloc counts by these, and since 5.3.1 large blocks have as many pages as were asked for."""
+    step = 16 if size <= 128 else 1 << ((size - 1).bit_length() - 3)
+    return 8 if size <= 8 else (size + step - 1) // step * step
+
+
 def main():
     parser = argparse.ArgumentParser(description="compares heapsift's view of jemalloc with jemalloc's own")
     parser.add_argument("--heapsift", required=True, metavar="PATH")
@@ -184,7 +190,8 @@ def block_faults(options, core, said, kept, freed):
         if words[0].startswith("0x"):
             found[int(words[0], 16)] = (int(words[1], 16), int(words[2]), words[3] == "in_use") if len(words) == 4 else None
         elif words[0] == "class":
-            classes[int(words[1])] = int(words[2])
+            size = _class(int(words[1]))
+            classes[size] = classes.get(size, 0) + int(words[2])
         else:
             sums[words[0]] = int(words[1])
     for doubt in ("extents", "cached", "no_caches"):
