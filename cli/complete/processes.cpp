@@ -3,6 +3,7 @@
 
 #include "cli/complete/processes.h"
 
+#include "cli/complete/patience.h"
 #include "parsers/base/text.h"
 #include "parsers/process/proc_file.h"
 
@@ -16,8 +17,6 @@
 
 namespace heapsift {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_processes = 50;
 constexpr std::size_t longest_remark = 60;
@@ -58,10 +57,10 @@ std::string command_line_of(const std::string& process) {
 
 std::vector<Candidate> process_candidates(const std::string& beginning, std::chrono::milliseconds most,
                                           const std::string& proc) {
-    const Clock::time_point end = Clock::now() + most;
+    const Patience patience(most);
     std::vector<Candidate> found;
     for (const int number : numbered_folders(proc, beginning)) {
-        if (found.size() == most_processes || Clock::now() > end) break;
+        if (found.size() == most_processes || patience.is_over()) break;
         const std::string process = proc + "/" + std::to_string(number);
         if (number != ::getpid() && runs_python_by_name(process))
             found.push_back({std::to_string(number), command_line_of(process), false});

@@ -11,7 +11,7 @@
 namespace heapsift {
 
 /// Processes that run a file with "python" in its name (the program, or a library), by number; the remark is the command
-/// line. Those whose files may not be read are left out, and what was not looked at until `most` had passed. `proc` is
+/// line. Those whose files may not be read are left out, and what was not looked at within `most` (patience.h). `proc` is
 /// another place in tests.
 std::vector<Candidate> process_candidates(const std::string& beginning,
                                           std::chrono::milliseconds most = std::chrono::milliseconds(40),

@@ -83,7 +83,7 @@ class Shell:
         self.terminal = Terminal(command, environment, str(work))
         self.terminal.read_quiet(0.5)
         self.terminal.type(start.encode() + b"\r")
-        self.terminal.read_until(b"READY\r\n")
+        self.terminal.read_until(b"READY\r\n", 60)  # on a busy machine zsh takes its time
 
     def _bash(self, completions: Path, _home: Path) -> "tuple[List[str], str]":
         common = "/usr/share/bash-completion/bash_completion"
