@@ -11,7 +11,7 @@ namespace heapsift {
 void visit_words_of_objects(const CoreFile& core, const FoundObjects& objects, const NativeWords& words,
                             const BlockNumbers& numbers, const MallocHeaps& heaps,
                             const std::function<void(const WordOfObject&)>& visit) {
-    constexpr std::size_t objects_a_piece = 1 << 15;
+    constexpr std::size_t objects_a_piece = 1 << 12;  // whose words are in memory at once, with 56 bytes each
     struct Found {
         std::optional<BlockNumbers::Lookup> blocks;
         std::vector<WordOfObject> words;
