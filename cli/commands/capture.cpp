@@ -342,9 +342,9 @@ constexpr std::string_view details = R"(How it is done, and what it costs
   growth, a percentage of the smallest limit of its control groups, else of the
   machine's memory. It looks twice a second, and more often the nearer it comes.
   A process that grows so fast that it would be killed before its core is
-  written stands meanwhile. Where it is allowed (root), capture goes before other
-  programs on a busy machine while it waits, while such a process stands, and
-  with or without --when while it stops one. --every ends with the process, or with --when.
+  written stands meanwhile. --every ends with the process, or with --when.
+  Where it is allowed (root), capture goes before other programs of a busy
+  machine while it waits, and with or without --when while a process stands.
 
 Exit codes: 0 written; 1 no such process, or it has ended, is frozen, or not
 permitted, or the disk is full; 2 FILE exists or cannot be created.
