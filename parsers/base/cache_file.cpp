@@ -60,6 +60,8 @@ NewFile::~NewFile() {
 bool NewFile::finish() {
     if (!has_name_) {
         const std::string self = fmt::format("/proc/self/fd/{}", file_.number());
+        // In one step where there is none yet: a signal between the two below would leave the other name behind.
+        if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
         if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, unfinished_.c_str(), AT_SYMLINK_FOLLOW) != 0)
             return false;
         has_name_ = true;
