@@ -24,9 +24,8 @@ constexpr double window = 0.25;  // seconds
 WatchPace::Duration WatchPace::next(std::uint64_t left, Duration elapsed) {
     constexpr double shortest = 0.005, longest = 0.5, fade = 0.7;
     const double way = static_cast<double>(left);
-    if (last_left_ >= 0 && elapsed.count() > 0)
-        speed_ = std::max((last_left_ - way) / elapsed.count(), speed_ * fade);
     if (last_left_ >= 0 && elapsed.count() > 0) {
+        speed_ = std::max((last_left_ - way) / elapsed.count(), speed_ * fade);
         growth_ += last_left_ - way;
         during_ += elapsed.count();
         if (during_ >= window) {

@@ -130,13 +130,8 @@ void CountedBlocks::look_at_blocks(const PointerFields& fields, const FindBlock&
         if (states_[block.number] == State::data || !find_block(block.start.value)) return;
         const auto bytes = core_.memory().view(block.start, block.bytes);
         std::optional<PointerFields::Fields> known;
-        for (std::uint64_t at = 0; at + 8 <= bytes.size(); at += 8) {
-            at = starts_.next_in(bytes.data(), at, bytes.size());
-            if (at + 8 > bytes.size()) break;
-            std::uint64_t word = 0;
-            std::memcpy(&word, bytes.data() + at, 8);
-            const Target* const target = target_at(word);
-            if (!target || target->number == block.number) continue;
+        visit_targets(bytes, [&](std::uint64_t at, std::uint64_t word, const Target* target) {
+            if (target->number == block.number) return;
             std::uint8_t rank = worst;
             if (states_[block.number] != State::other) {
                 if (!target->is_tensor && at == static_cast<std::uint64_t>(header_)) rank = of_known_field;
@@ -147,7 +142,7 @@ void CountedBlocks::look_at_blocks(const PointerFields& fields, const FindBlock&
             }
             candidates_.push_back(
                 {static_cast<std::uint32_t>(target - targets_.data()), rank, block.start + at});
-        }
+        });
     });
 }
 
@@ -156,23 +151,17 @@ void CountedBlocks::look_at_objects(const NativeWords& words) {
     const ObjectId end(static_cast<std::uint32_t>(objects_.addresses.size()));
     words.visit_objects(
         ObjectId{0}, end, [&](ObjectId object, std::span<const std::byte> bytes, Address start) {
-            for (std::uint64_t at = 0; at + 8 <= bytes.size(); at += 8) {
-                at = starts_.next_in(bytes.data(), at, bytes.size());
-                if (at + 8 > bytes.size()) break;
-                std::uint64_t word = 0;
-                std::memcpy(&word, bytes.data() + at, 8);
-                const Target* const target = target_at(word);
-                if (!target) continue;
+            visit_targets(bytes, [&](std::uint64_t at, std::uint64_t word, const Target* target) {
                 const ObjectKind* const kind = types[objects_.types[object]].kind;
                 std::uint8_t rank = of_object;
                 if (kind == &tensor_kind || kind == &torch_storage_kind) {
                     if (owning_field(access_.heap(), objects_.addresses[object], Address(word)) != start + at)
-                        continue;
+                        return;
                     rank = of_known_field;
                 }
                 candidates_.push_back(
                     {static_cast<std::uint32_t>(target - targets_.data()), rank, start + at});
-            }
+            });
         });
 }
 

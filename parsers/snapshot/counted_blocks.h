@@ -12,6 +12,7 @@
 #include "parsers/snapshot/pointer_fields.h"
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <vector>
@@ -76,6 +77,17 @@ private:
     void look_at_objects(const NativeWords& words);
     void choose();
     const Target* target_at(std::uint64_t start) const;
+    /// visit(offset, word, target) for each word of `bytes` that leads to the start of a target.
+    template <class Visit>
+    void visit_targets(std::span<const std::byte> bytes, Visit&& visit) const {
+        for (std::uint64_t at = 0; at + 8 <= bytes.size(); at += 8) {
+            at = starts_.next_in(bytes.data(), at, bytes.size());
+            if (at + 8 > bytes.size()) break;
+            std::uint64_t word = 0;
+            std::memcpy(&word, bytes.data() + at, 8);
+            if (const Target* const target = target_at(word)) visit(at, word, target);
+        }
+    }
 
     const CoreFile& core_;
     const ObjectAccess& access_;
